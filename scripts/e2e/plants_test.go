@@ -122,6 +122,58 @@ func TestPlant_ItsBoxesWait_UnlessTheReleaseIsUrgentOrTheyArePinned(t *testing.T
 	expect.Equal(t, last["before"].(map[string]any)["urgent"], nil, "so was the one before")
 }
 
+// TestPlant_OptsOut_OnlySecurityPasses_AsFarAsTheManufacturerAllows, and a pin.
+func TestPlant_OptsOut_OnlySecurityPasses_AsFarAsTheManufacturerAllows(t *testing.T) {
+	t.Parallel()
+	w, owner := published(t, lookEachSecond)
+	owner.Put(t, plantPath, updating(`{}`)).Is(t, http.StatusCreated)
+	anna := w.As(t, "anna", "acme", auth.OrganizationAdmin)
+	ordinary := updating(`{"optOut":{"of":"ordinary","reason":"certified line"}}`)
+	w.As(t, "eric", "acme", auth.ProductionEngineer).Put(t, plantPath, ordinary).Refused(t, problem.Forbidden)
+	w.As(t, "rita", "rival", auth.OrganizationAdmin).Put(t, plantPath, ordinary).Refused(t, problem.NotFound)
+	anna.Put(t, plantPath, updating(`{"optOut":{"of":"some","reason":"certified line"}}`)).Refused(t, problem.ValidationFailed)
+	anna.Put(t, plantPath, updating(`{"optOut":{"of":"all","reason":"late","until":"2020-01-01T00:00:00Z"}}`)).Refused(t, problem.ValidationFailed)
+	expect.That(t, !strings.Contains(string(owner.Get(t, plantPath).Is(t, http.StatusOK).Body), "optOut"), "a refused call was written")
+	anna.Put(t, plantPath, ordinary).Is(t, http.StatusNoContent)
+	inPlant(t, w, "", "press-1", "press-2")
+	rollout := ddiRollout(t, w, quickly)
+	owner.Patch(t, rollout, `{"urgent":true,"reason":"a hole"}`).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.0.0 waits", "what is urgent and ordinary")
+	why := string(anna.Get(t, "/api/edges/press-1/update/why").Is(t, http.StatusOK).Body)
+	for _, want := range []string{`"reason":"opt-out"`, "takes no updates but those for security until somebody ends that, as anna said at ", "certified line"} {
+		expect.That(t, strings.Contains(why, want), "why has no %s: %s", want, why)
+	}
+	waiting := string(anna.Get(t, "/api/edges?state=waiting").Is(t, http.StatusOK).Body)
+	expect.Equal(t, strings.Count(waiting, `"waits":"opt-out"`), 2, "boxes that wait")
+	own := `"waiting":{"window":0,"pause":0,"optedOut":2,"plants":1`
+	for path, want := range map[string]string{
+		"/api/organizations/acme/fleet?fresh=true": own, "/api/organizations/acme/rollouts/" + id(rollout) + "?fresh=true": own,
+		rollout + "/progress?fresh=true": `"waiting":{"window":0,"pause":0,"optedOut":2,"plants":1,"closed":[{"factoryId":"munich-1","organizationId":"acme","boxes":2,"for":"opt-out"}]}`,
+		channel + "/progress?fresh=true": `"optedOut":[{"organizationId":"acme","of":"ordinary","boxes":2}]`,
+	} {
+		text := string(owner.Get(t, path).Is(t, http.StatusOK).Body)
+		expect.That(t, strings.Contains(text, want), "%s has no %s: %s", path, want, text)
+	}
+	owner.Put(t, "/api/edges/press-2", strings.Replace(box, "}", `,"factoryId":"munich-1","pin":{"version":"1.1.0","reason":"a test"}}`, 1)).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-2"), "1.1.0 pin", "a pinned box")
+	security := strings.Replace(release("1.2.0", digest("c")), "}", `,"kind":"security"}`, 1)
+	owner.Put(t, channel, security).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.2.0 channel", "a security release")
+	anna.Put(t, plantPath, updating(`{"optOut":{"of":"all","reason":"certified line"}}`)).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.0.0 waits", "a security release, without any")
+	allows := func(of string) { owner.Put(t, "/api/ota/edge-types/gateway-x", `{"optOut":"`+of+`"}`) }
+	allows("ordinary")
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.2.0 channel", "a security release, where only ordinary ones may be refused")
+	owner.Put(t, channel, release("1.3.0", digest("d"))).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.0.0 waits", "an ordinary one there")
+	allows("none")
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.3.0 channel", "an ordinary one where nothing may be refused")
+	allows("all")
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.0.0 waits", "an ordinary one where all may be refused")
+	anna.Put(t, plantPath, updating(`{"optOut":null}`)).Is(t, http.StatusNoContent)
+	expect.Equal(t, toldFrom(t, w, "press-1"), "1.3.0 channel", "once the plant takes all again")
+}
+
 // TestPlants_InTwoZones_FollowTheirOwnClocks: one is open, and the other one, which is 16 or 17 hours behind, has the same hours.
 func TestPlants_InTwoZones_FollowTheirOwnClocks(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,8 @@ var production = []Sample{
 		Also: []Case{
 			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"timeZone":"Europe/Paris","windows":[{"from":"02:00","to":"04:00"}]}}`},
 			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"pausedUntil":"{soon}","reason":"stocktaking"}}`},
-			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"windows":[],"pausedUntil":null}}`},
+			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"opensAtDeadline":true,"optOut":{"of":"ordinary","reason":"certified","until":"{soon}"}}}`},
+			{Body: `{"organizationId":"{organization}","name":"{name}","updates":{"windows":[],"pausedUntil":null,"optOut":null,"opensAtDeadline":false}}`},
 		},
 	},
 	{

@@ -11,7 +11,7 @@ import { Plant as Row } from './plants.mjs';
 
 const chosen = { trouble: 'In trouble', restless: 'Restless', frequent: 'Calls too often', mislabelled: 'Says its version in other words', waiting: 'Waits for its plant or group', ...Object.fromEntries(Object.entries(states).map(([id, [, word]]) => [id, word])) };
 
-const causes = { window: 'its plant’s window', pause: 'the end of its plant’s pause', group: 'a box of its group' };
+const causes = { window: 'its plant’s window', pause: 'the end of its plant’s pause', group: 'a box of its group', 'opt-out': 'its plant, which opted out' };
 
 // Standing shows for what a box waits, if that was asked, or how its last offer went.
 function Standing({ b }) {

@@ -46,7 +46,7 @@ function Channel({ c }) {
 		<div class="row-state">${r ? html`<${Standing} r=${r} />` : html`<p class="chips"><${Chip} kind="quiet">No rollout<//></p>`}
 			<p class="note">${running(c).map((part, i) => html`${i > 0 && ', '}${part}`)}</p></div>
 		<div class="row-count">${r?.stages ? html`<${Counts} r=${r} />` : html`<p>${boxes(c.boxes)}</p>`}
-			${r?.waiting && html`<p class="note"><a href=${boxesIn({ state: 'waiting', edgeType: c.edgeType, channel: c.channel })}>${boxes(r.waiting.window + r.waiting.pause)} wait for your plants</a>${r.waiting.opensAt && html`, the next opens <${Moment} at=${r.waiting.opensAt} />`}</p>`}
+			${r?.waiting && html`<p class="note"><a href=${boxesIn({ state: 'waiting', edgeType: c.edgeType, channel: c.channel })}>${boxes(r.waiting.window + r.waiting.pause + (r.waiting.optedOut ?? 0))} wait for your plants</a>${r.waiting.opensAt && html`, the next opens <${Moment} at=${r.waiting.opensAt} />`}</p>`}
 			${sum?.failed > 0 && html`<${More} id=${`failed ${r.id}`} label="Boxes that failed"><${Boxes} r=${r} state="failed" /><//>`}
 			${sum?.reverted > 0 && html`<${More} id=${`reverted ${r.id}`} label="Boxes that fell back"><${Boxes} r=${r} state="reverted" /><//>`}
 			<${More} id=${`boxes ${channelOf(c)}`} label="Boxes"><${List} c=${c} /><//></div>

@@ -18,6 +18,7 @@ import (
 	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/production/machine"
 )
@@ -121,13 +122,17 @@ func ofFleet(c *run.Call, query url.Values, chosen, asCSV bool) run.List[edge.Sh
 
 // standing is the state of a box's last offer or, in a list of waiting boxes, for what it waits.
 func standing(b edge.Shown) string {
-	switch {
-	case b.Waits == "":
+	text := "waits for its " + b.Waits
+	switch b.Waits {
+	case "":
 		return b.State
-	case b.OpensAt == nil:
-		return "waits for its " + b.Waits
+	case calendar.ForOptOut:
+		text = "waits for the end of an opt-out"
 	}
-	return "waits for its " + b.Waits + " until " + terminal.Clock(*b.OpensAt)
+	if b.OpensAt != nil {
+		text += " until " + terminal.Clock(*b.OpensAt)
+	}
+	return text
 }
 
 // ofRollout lists the boxes of a channel's rollout in a state.

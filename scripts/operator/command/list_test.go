@@ -72,6 +72,10 @@ func TestBoxes_ByWhatTheyAre_OnAChannelAndAnywhere(t *testing.T) {
 	for _, args := range [][]string{{"--state", "waiting"}, {"gateway-x/stable", "--state", "waiting"}, {"--factory", "munich-1", "--state", "waiting"}} {
 		expect.Equal(t, strings.Count(d.does(append([]string{"boxes"}, args...)...).is(run.Done).out, "waits for its pause until 20"), 2, "%q lists", args)
 	}
+	d.does("factories", "opt-out", "munich-1", "--of", "all", "--reason", "certified", "--yes").is(run.Done)
+	d.does("boxes", "--state", "waiting").is(run.Done).says("waits for the end of an opt-out")
+	d.does("why", "box-0001").says("its plant munich-1 takes no updates until somebody ends that, as olga said")
+	d.does("factories", "opt-out", "--of", "all", "--reason", "certified").is(run.Misused)
 	d.does("pin", "box-0003", "1.0.0", "--reason", "a test", "--yes").is(run.Done).says("box-0003 is pinned to 1.0.0 until 20")
 	expect.Equal(t, len(d.does("boxes", "--pinned", "--json").is(run.Done).lists().Items), 1, "pinned boxes:")
 	d.does("log", "box-0003").is(run.Done).says("EdgeReassigned pinned to 1.0.0").says("a test")

@@ -62,6 +62,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: anna, operation: "put-factory", line: "factories windows munich-1 --time-zone Europe/Berlin --window 04:00-03:00 --yes"},
 		{by: anna, operation: "put-factory", line: "factories pause munich-1 --days 1 --reason stocktaking --yes"},
 		{by: anna, operation: "put-factory", line: "factories unpause munich-1 --yes"},
+		{by: anna, operation: "put-factory", line: "factories opt-out --organization acme --of ordinary --reason certified --until 2046-01-01T00:00:00Z --yes"},
+		{by: anna, operation: "put-factory", line: "factories opt-in munich-1 --yes"},
 		{by: olga, operation: "put-factory", line: "factories windows munich-1 --always --yes"},
 		{by: olga, operation: "get-factory", line: "factories show munich-1"},
 		{by: olga, operation: "list-factories", line: "factories list --organization acme"},
@@ -147,7 +149,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: anna, operation: "get-update-why", line: "why box-0001"},
 		{by: anna, operation: "list-audit-events", line: "log box-0001"},
 
-		{by: olga, operation: "put-edge-type", line: "labels gateway-x alike --attribute sw_version --yes"},
+		{by: olga, operation: "put-edge-type", line: "labels gateway-x alike --attribute sw_version --opt-out ordinary --yes"},
 		{by: olga, operation: "get-edge-type", line: "labels gateway-x"},
 		{by: olga, operation: "put-freeze", line: "freeze --for 1h --reason stocktaking --yes"},
 		{by: olga, operation: "get-freeze", line: "freeze show"},

@@ -38,7 +38,7 @@ const (
 func factories(r *run.Run) *cobra.Command {
 	cmd := run.Group("factories", "See, register and rename factories", factoriesList(r),
 		r.Shows(&cobra.Command{Use: "show FACTORY", Short: "Show a factory", Example: "wavegate factories show munich-1"}, factoryPath),
-		factoriesSet(r), windows(r), pause(r), unpause(r),
+		factoriesSet(r), windows(r), pause(r), unpause(r), optOut(r), optIn(r),
 		run.Lists(r, &cobra.Command{
 			Use: "log FACTORY", Short: "Show who did what in a factory, newest first", Example: "wavegate factories log munich-1 --limit 20",
 		}, 50, func(_ context.Context, c *run.Call) (run.List[audit.Event], error) {
@@ -91,14 +91,17 @@ func windows(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "windows FACTORY", Short: "Say when the boxes of a factory take updates",
 		Long: "Sets the windows in which the boxes of a factory take updates, in place of all present ones. Days are mon to sun; without " +
-			"days, a window is on each day. A window may pass midnight. With --always, there are none.",
+			"days, a window is on each day. A window may pass midnight. With --always, there are none. With --opens-at-deadline, a security " +
+			"release waits for no window once its deadline is over; otherwise it is listed as overdue.",
 		Example: "wavegate factories windows munich-1 --time-zone Europe/Berlin --window 'sun 04:00-08:00'\n" +
-			"wavegate factories windows munich-1 --window 'sat,sun 22:00-06:00' --window 12:00-12:30\nwavegate factories windows munich-1 --always",
+			"wavegate factories windows munich-1 --window 'sat,sun 22:00-06:00' --window 12:00-12:30\nwavegate factories windows munich-1 --always\n" +
+			"wavegate factories windows munich-1 --opens-at-deadline",
 	}
 	zone := cmd.Flags().String("time-zone", "", "the `zone` of the windows, of the IANA database; for the first ones")
 	given := cmd.Flags().StringArray("window", nil, "a `window`; can be repeated")
 	always := cmd.Flags().Bool("always", false, "the boxes always take updates")
-	cmd.MarkFlagsOneRequired("window", "always")
+	deadline := cmd.Flags().Bool("opens-at-deadline", false, "a security release waits for no window after its deadline; =false: it does")
+	cmd.MarkFlagsOneRequired("window", "always", "opens-at-deadline")
 	cmd.MarkFlagsMutuallyExclusive("window", "always")
 	return r.Sets(cmd, func(args []string) (run.Change, error) {
 		wish, list := map[string]any{}, []any{}
@@ -118,8 +121,11 @@ func windows(r *run.Run) *cobra.Command {
 			hours["from"], hours["to"] = from, to
 			list = append(list, hours)
 		}
-		if wish["windows"] = list; *always {
-			wish["windows"] = []any{}
+		if len(list) > 0 || *always {
+			wish["windows"] = list
+		}
+		if cmd.Flags().Changed("opens-at-deadline") {
+			wish["opensAtDeadline"] = *deadline
 		}
 		return updates(args[0], wish), nil
 	})
@@ -146,6 +152,62 @@ func unpause(r *run.Run) *cobra.Command {
 		Use: "unpause FACTORY", Short: "End the pause of a factory", Example: "wavegate factories unpause munich-1",
 	}, func(args []string) (run.Change, error) {
 		return updates(args[0], map[string]any{"pausedUntil": nil}), nil
+	})
+}
+
+func optOut(r *run.Run) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "opt-out [FACTORY]", Short: "Let the boxes of a factory, or of all of an organization, take no releases",
+		Long: "Keeps releases from the boxes of a factory until you opt in: ordinary ones, or also those for security. Nothing passes it, " +
+			"neither what is urgent nor a deadline; a pin does. The manufacturer sees it, and may allow less for an edge type. With " +
+			"--organization, it is said for each of its factories that there are now. Boxes without a factory are told releases as before.",
+		Example: "wavegate factories opt-out munich-1 --of ordinary --reason 'certified line'\n" +
+			"wavegate factories opt-out --organization acme --of all --reason contract \\\n    --until 2027-01-01T00:00:00Z",
+		Args: cobra.MaximumNArgs(1),
+	}
+	of := cmd.Flags().String("of", "", "which releases: ordinary or all")
+	reason := cmd.Flags().String("reason", "", "why; whoever asks why a box waits sees it")
+	until := cmd.Flags().String("until", "", "when it ends by itself, a `time` of RFC 3339")
+	run.Required(cmd, "of", "reason")
+	return ofFactories(r, cmd, func() any {
+		out := map[string]any{"of": *of, "reason": *reason}
+		if *until != "" {
+			out["until"] = *until
+		}
+		return out
+	})
+}
+
+func optIn(r *run.Run) *cobra.Command {
+	return ofFactories(r, &cobra.Command{
+		Use: "opt-in [FACTORY]", Short: "Let the boxes of a factory, or of all of an organization, take releases again",
+		Example: "wavegate factories opt-in munich-1", Args: cobra.MaximumNArgs(1),
+	}, func() any { return nil })
+}
+
+// ofFactories sets what a factory opts out of, or each factory of an organization.
+func ofFactories(r *run.Run, cmd *cobra.Command, out func() any) *cobra.Command {
+	organization := cmd.Flags().String("organization", "", "for each factory of this `organization`")
+	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+		if (len(c.Args) > 0) == (*organization != "") {
+			return run.Fail(run.Misused, "name a FACTORY, or an --organization for all of its factories")
+		}
+		names := c.Args
+		if *organization != "" {
+			list, err := api.All[factory.Factory](ctx, c.Client, "/api/factories", run.Query("organizationId", *organization), 0)
+			if err != nil {
+				return err
+			}
+			for _, f := range list {
+				names = append(names, f.FactoryID)
+			}
+		}
+		for _, name := range names {
+			if err := c.Put(ctx, updates(name, map[string]any{"optOut": out()})); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

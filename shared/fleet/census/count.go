@@ -12,11 +12,9 @@ import (
 
 	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/guard"
-	"wavegate/shared/fleet/plant"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
-	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 )
 
@@ -309,12 +307,8 @@ func (s *Reader) countChannel(ctx context.Context, edgeType, channel string) (Ch
 	if err != nil {
 		return c, err
 	}
-	plants, err := plant.GetAll(ctx, s.db, slices.Collect(maps.Keys(sum.plants)))
-	for _, p := range plants {
-		if p.Updates.Wait(calendar.Haste{}, c.AsOf).For != "" {
-			c.AtClosedPlants += sum.plants[p.FactoryID]
-		}
-	}
+	plants, err := s.plants(ctx, edgeType, slices.Collect(maps.Keys(sum.plants)))
+	c.AtClosedPlants, c.OptedOut = atPlants(plants, sum.plants, c.AsOf)
 	return c, err
 }
 

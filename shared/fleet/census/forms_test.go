@@ -25,7 +25,7 @@ func TestForms_AreKept(t *testing.T) {
 	maps.DeleteFunc(byFactory, func(path string, _ int) bool { return strings.HasPrefix(path, "answer.guard.") })
 	byFactory["answer.factories[]"], byFactory["answer.work[]"], byFactory["answer.guard"] = MostFactories, 0, 0
 	golden.Kept[head[Progress]](t, dynamo.Progress, "census of a rollout", whole, byFactory)
-	golden.Kept[head[ChannelVersions]](t, dynamo.Progress, "census of a channel", golden.Most{"answer.versions[]": MostVersions})
+	golden.Kept[head[ChannelVersions]](t, dynamo.Progress, "census of a channel", golden.Most{"answer.versions[]": MostVersions, "answer.optedOut[]": mostOptedOut, "answer.optedOut[].of": 8})
 	golden.Kept[head[string]](t, dynamo.Progress, "census of an organization", golden.Most{"answer": mostOwnText})
 	golden.Kept[head[report.Ran]](t, dynamo.Progress, "census of a release")
 	golden.Kept[Hour](t, dynamo.Progress, "hour", golden.Most{"moments[]": 60})

@@ -173,11 +173,16 @@ type lookedUp struct {
 func (g *Groups) present(boxes []report.IndexEntry, sightings []Sighting) (list []lookedUp) {
 	for i, e := range boxes {
 		stage := slices.Index(cohort.Stages, g.stageOf(e))
-		if stage < 0 || !g.isAside(e, stage) {
+		if stage < 0 || !g.isAside(e, stage) && !g.optedOut(e) {
 			list = append(list, lookedUp{e, sightings[i]})
 		}
 	}
 	return list
+}
+
+// optedOut reports whether a box's plant does not want the release, which the box was not told. It is no evidence.
+func (g *Groups) optedOut(e report.IndexEntry) bool {
+	return e.RolloutID != g.of.ID && g.waits[e.FactoryID].For == calendar.ForOptOut
 }
 
 // watched are the boxes of a sample that poll often, so that they would be missed. If the rollout leaves out boxes, or many

@@ -189,7 +189,11 @@ func (s *Reader) openingsOf(ctx context.Context, f Fleet, counts []ownCount) err
 	}
 	for i, c := range counts {
 		if c.census != nil {
-			f.Channels[i].Rollout.Waiting = c.census.wait(plants)
+			own, err := s.allowed(ctx, c.of.EdgeType, plants)
+			if err != nil {
+				return err
+			}
+			f.Channels[i].Rollout.Waiting = c.census.wait(own)
 		}
 	}
 	return nil

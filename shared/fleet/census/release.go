@@ -28,6 +28,8 @@ type Carrying struct {
 	Current bool       `json:"current"`         // it is the channel's version
 	Boxes   *int       `json:"boxes,omitempty"` // that ran it at the last count; nil: never counted
 	AsOf    *time.Time `json:"asOf,omitempty"`
+	// OptedOut are boxes at plants that opted out then; only with Current.
+	OptedOut []OptedOut `json:"optedOut,omitempty"`
 }
 
 // Brought is a rollout of a release.
@@ -91,7 +93,9 @@ func (s *Reader) carrying(ctx context.Context, n release.Named, rows []release.C
 	for i, r := range rows {
 		c := Carrying{Channel: r.Channel.Channel, Current: r.CurrentVersion == n.Version}
 		if last := heads[i].Answer; last != nil {
-			c.Boxes, c.AsOf = new(last.running(n.Version)), &last.AsOf
+			if c.Boxes, c.AsOf = new(last.running(n.Version)), &last.AsOf; c.Current {
+				c.OptedOut = last.OptedOut
+			}
 		}
 		if c.Current || r.Knows(n.Version) || c.Boxes != nil && *c.Boxes > 0 {
 			list = append(list, c)

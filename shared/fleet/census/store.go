@@ -61,6 +61,8 @@ type FactoryCounts struct {
 	TimeZone string     `json:"timeZone,omitempty"`
 	Waits    string     `json:"waits,omitempty"`
 	OpensAt  *time.Time `json:"opensAt,omitempty"`
+	// Overdue is set if they wait for a window, and the release is for security and past its deadline.
+	Overdue bool `json:"overdue,omitempty"`
 }
 
 // ChannelVersions counts which boxes of a release channel run what.
@@ -80,6 +82,8 @@ type ChannelVersions struct {
 	OldestPin       *OldestPin `json:"oldestPin,omitempty"`
 	// AtClosedPlants counts the boxes whose plant takes no updates at this time, without the pinned ones.
 	AtClosedPlants int `json:"atClosedPlants,omitempty"`
+	// OptedOut are those whose plant opted out instead, by organization; mostOptedOut at most.
+	OptedOut []OptedOut `json:"optedOut,omitempty"`
 	// OtherVersions is how many boxes run a version that is not listed.
 	OtherVersions int `json:"otherVersions"`
 	// Cut is set if a version that was published may be one of these.

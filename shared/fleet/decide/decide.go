@@ -65,8 +65,8 @@ type Decision struct {
 	Channel release.ChannelRow
 	// Release is that of a version which a DDI box is told, or is not told because it lacks details.
 	Release release.Release
-	// Updates are those of the box's plant if it has a say, and Wait is for how long the box waits; only with Window, Pause and
-	// Group. Blocker is the box of the group for which it waits.
+	// Updates are those of the box's plant if it has a say, and Wait is for how long the box waits; only with Window, Pause,
+	// OptOut and Group. Blocker is the box of the group for which it waits.
 	Updates *calendar.Updates
 	Wait    calendar.Wait
 	Blocker Blocker
@@ -96,7 +96,7 @@ func (d Decision) Towards() string {
 func (d Decision) Target() string { return cmp.Or(d.Towards(), d.Version) }
 
 // Waits reports whether the box is told what it has until its plant takes updates, or its group lets it.
-func (d Decision) Waits() bool { return d.Reason == Window || d.Reason == Pause || d.Reason == Group }
+func (d Decision) Waits() bool { return d.Source() == FromWaits }
 
 // Polled is what the answer to a poll of the box notes of it.
 func (d Decision) Polled(box report.Row) report.Polled {
@@ -152,8 +152,10 @@ func Decide(ctx context.Context, b Box, from Sources) (Decision, error) {
 	if err != nil {
 		return d, err
 	}
-	d.Updates = of.Updates
-	if d.Wait = of.Updates.Wait(passes(d), b.At); d.Wait.For == "" && b.takesTurn(d) {
+	if d.Updates, err = b.mayOptOut(ctx, of.Updates, from); err != nil {
+		return d, err
+	}
+	if d.Wait = d.Updates.Wait(passes(d), b.At); d.Wait.For == "" && b.takesTurn(d) {
 		if d.Blocker, d.Turn, err = from.Blocker(ctx, b, d.Version, patience(d)); err != nil {
 			return d, err
 		}

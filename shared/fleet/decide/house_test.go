@@ -79,8 +79,13 @@ var described = release.Details{SizeBytes: 10, SHA1: strings.Repeat("1", 40)}
 
 func (h *house) publish(channel, version string, d release.Details, l release.Lineage) {
 	h.Helper()
-	_, err := publication.NewStore(h.db).Publish(h.ctx(), audit.Origin{}, release.Publication{EdgeType: h.name, Channel: channel, CurrentVersion: version,
-		ArtifactURL: "https://a.example/" + version, SHA256: strings.Repeat("a", 64), Details: d, Lineage: l}, input.Preconditions{})
+	h.publishes(release.Publication{Channel: channel, CurrentVersion: version, Details: d, Lineage: l})
+}
+
+func (h *house) publishes(p release.Publication) {
+	h.Helper()
+	p.EdgeType, p.ArtifactURL, p.SHA256 = h.name, "https://a.example/"+p.CurrentVersion, strings.Repeat("a", 64)
+	_, err := publication.NewStore(h.db).Publish(h.ctx(), audit.Origin{}, p, input.Preconditions{})
 	expect.OK(h, err)
 }
 
@@ -105,6 +110,13 @@ func (h *house) pauses() {
 	h.Helper()
 	until := h.now.Add(time.Hour)
 	expect.OK(h, h.db.Put(h.ctx(), dynamo.Factories, nil, plant.Plant{FactoryID: h.name, Updates: &calendar.Updates{PausedUntil: &until, Reason: "a test"}}, dynamo.Condition{}))
+}
+
+// optsOut makes the plant opt out of updates, for an hour.
+func (h *house) optsOut(of calendar.Scope) {
+	h.Helper()
+	out := &calendar.OptOut{Of: of, Reason: "a test", At: h.now, Until: new(h.now.Add(time.Hour))}
+	expect.OK(h, h.db.Put(h.ctx(), dynamo.Factories, nil, plant.Plant{FactoryID: h.name, Updates: &calendar.Updates{OptOut: out}}, dynamo.Condition{}))
 }
 
 // polls lets a box poll by the manifest, in a container without a cache.

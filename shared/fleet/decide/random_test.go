@@ -12,8 +12,10 @@ import (
 	"wavegate/shared/fleet/ddi"
 	"wavegate/shared/fleet/decide"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/testing/dynamotest"
 	"wavegate/shared/testing/expect"
@@ -44,7 +46,8 @@ func TestDecide_RandomBoxes_AllWaysSayTheSame(t *testing.T) {
 			if i > 0 && rapid.IntRange(0, 3).Draw(t, "bare") == 0 {
 				d = release.Details{}
 			}
-			c.publish("lab", v, d, release.Lineage{Order: 1<<30 + int64(i), Requires: before})
+			c.publishes(release.Publication{Channel: "lab", CurrentVersion: v, Details: d, Lineage: release.Lineage{Order: 1<<30 + int64(i), Requires: before},
+				Urgency: release.Urgency{Kind: release.Purpose(c.one("", "security"))}})
 		}
 		for i := range 4 {
 			box := fmt.Sprint("box-", i)
@@ -61,7 +64,7 @@ func TestDecide_RandomBoxes_AllWaysSayTheSame(t *testing.T) {
 
 func (c *crowd) step() {
 	box, channel, version := c.one(c.boxes...), c.one("stable", "canary"), c.one("1.0.0", "2.0.0", "3.0.0", "4.0.0")
-	switch c.one("publish", "start", "start", "move", "move", "pin", "put", "pause", "open", "polls", "polls", "polls", "says") {
+	switch c.one("publish", "start", "start", "move", "move", "pin", "put", "pause", "opt out", "open", "polls", "polls", "polls", "says") {
 	case "publish":
 		c.publish(channel, version, described, release.Lineage{})
 	case "start":
@@ -78,6 +81,11 @@ func (c *crowd) step() {
 		c.put(box, c.one("stable", "canary", "empty"), c.one("", "pair"))
 	case "pause":
 		c.pauses()
+	case "opt out":
+		c.optsOut(calendar.Scope(c.one("ordinary", "all")))
+		allowed := calendar.Scope(c.one("", "ordinary", "none"))
+		_, err := edgetype.NewStore(c.db).Set(c.ctx(), audit.Origin{}, c.name, edgetype.Wish{OptOut: &allowed}, input.Preconditions{})
+		expect.OK(c, err)
 	case "open":
 		c.now = c.now.Add(2 * time.Hour)
 	case "polls":

@@ -41,15 +41,16 @@ const (
 	Undescribed Reason = "release-undescribed"
 	// Imported: the box comes from another server, and nobody knows what it runs.
 	Imported Reason = "imported"
-	// Window, Pause and Group: the box waits for its plant, or for another box of its group.
+	// Window, Pause, OptOut and Group: the box waits for its plant, or for another box of its group.
 	Window Reason = calendar.ForWindow
 	Pause  Reason = calendar.ForPause
 	Group  Reason = calendar.ForGroup
+	OptOut Reason = calendar.ForOptOut
 )
 
 // Reasons lists all of them.
 var Reasons = []Reason{Pin, Hold, Stone, RequiresUnknown, StoneMissing, NothingPublished, Rollout, NotReached, Installed, Returned, LeftOut, Kept,
-	TellingStopped, RolloutEnded, Channel, Undescribed, Imported, Window, Pause, Group}
+	TellingStopped, RolloutEnded, Channel, Undescribed, Imported, Window, Pause, Group, OptOut}
 
 // A Source is where the version of a box comes from. It follows from the reason.
 type Source string
@@ -73,7 +74,7 @@ func (d Decision) Source() Source {
 		return Source(d.Reason)
 	case Stone, RequiresUnknown:
 		return d.Next.Source()
-	case Window, Pause, Group:
+	case Window, Pause, Group, OptOut:
 		return FromWaits
 	case NothingPublished, Undescribed, Imported, StoneMissing, "":
 		return ""

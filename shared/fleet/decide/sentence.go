@@ -7,6 +7,7 @@ import (
 
 	"wavegate/shared/fleet/cohort"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 )
 
 // Sentence explains to a person why a box is told this version. status is that of the rollout in the channel's row.
@@ -51,7 +52,7 @@ func (s speaker) says(d Decision) string {
 	case Imported:
 		return fmt.Sprintf("Told nothing new: it comes from another server since %s, and has not said what it runs. It is asked at each poll; wavegate box assume says it for the box. Then: %s",
 			s.b.Row.Imported.Since.UTC().Format(time.RFC3339), s.says(*d.Next))
-	case Window, Pause, Group:
+	case Window, Pause, Group, OptOut:
 		return s.waits(d)
 	case Rollout, NotReached, LeftOut, TellingStopped, RolloutEnded:
 		return fmt.Sprintf("Told %s: ", d.Version) + s.rollout(d)
@@ -113,8 +114,22 @@ func (s speaker) waits(d Decision) string {
 	switch d.Reason {
 	case Group:
 		return fmt.Sprintf("%sbox %s of its group %s. %s", told, d.Blocker.EdgeID, d.Blocker.says(), then)
+	case OptOut:
+		o := d.Updates.OptOut
+		of, until := "updates", "somebody ends that"
+		if o.Of == calendar.OfOrdinary {
+			of = "updates but those for security"
+		}
+		if o.Until != nil {
+			until = o.Until.UTC().Format(time.RFC3339)
+		}
+		return fmt.Sprintf("%sits plant %s takes no %s until %s, as %s said at %s: %s. %s",
+			told, s.b.FactoryID, of, until, o.By.UserID, o.At.UTC().Format(time.RFC3339), strings.TrimSuffix(o.Reason, "."), then)
 	case Pause:
 		return fmt.Sprintf("%sits plant %s pauses: %s. It opens next: %s. %s", told, s.b.FactoryID, strings.TrimSuffix(d.Updates.Reason, "."), opens, then)
+	}
+	if d.Wait.Overdue {
+		opens += ". The release is past its deadline"
 	}
 	return fmt.Sprintf("%sits plant %s takes updates only in its windows. It opens next: %s. %s", told, s.b.FactoryID, opens, then)
 }

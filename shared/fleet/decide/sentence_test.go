@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,10 +44,12 @@ func TestSentence_EveryReason(t *testing.T) {
 			"publish it again with both.",
 		decide.Window: "Told 1.0.0, which it has: its plant munich-1 takes updates only in its windows. It opens next: " + opens + ". Then: " + then,
 		decide.Pause:  "Told 1.0.0, which it has: its plant munich-1 pauses: stocktaking. It opens next: " + opens + ". Then: " + then,
-		decide.Group:  "Told 1.0.0, which it has: box box-2 of its group was told something and has not run it long enough, or fell back. Then: " + then,
+		decide.OptOut: "Told 1.0.0, which it has: its plant munich-1 takes no updates but those for security until somebody ends that, as anna said at " + opens +
+			": stocktaking. Then: " + then,
+		decide.Group: "Told 1.0.0, which it has: box box-2 of its group was told something and has not run it long enough, or fell back. Then: " + then,
 	} {
 		d := decide.Decision{RolloutTarget: release.RolloutTarget{Version: "1.0.0"}, Reason: reason, Next: later, Channel: row, Blocker: decide.Blocker{EdgeID: "box-2"},
-			Updates: &calendar.Updates{Reason: "stocktaking."}, Wait: calendar.Wait{Opens: noon}}
+			Updates: &calendar.Updates{Reason: "stocktaking.", OptOut: &calendar.OptOut{Of: calendar.OfOrdinary, Reason: "stocktaking.", By: calendar.Signer{UserID: "anna"}, At: noon}}, Wait: calendar.Wait{Opens: noon}}
 		expect.Equal(t, d.Sentence(b, "halted"), want, "%s says", reason)
 	}
 	b.Pin, b.Hold = nil, nil
@@ -63,4 +66,6 @@ func TestSentence_EveryReason(t *testing.T) {
 	}
 	silent := decide.Decision{Reason: decide.Window, Next: later}
 	expect.Equal(t, silent.Sentence(b, ""), "Told nothing new: its plant munich-1 takes updates only in its windows. It opens next: not within two weeks. Then: "+then, "a box that does not say what it has")
+	silent.Reason, silent.Wait.Overdue = decide.Window, true
+	expect.That(t, strings.Contains(silent.Sentence(b, ""), "not within two weeks. The release is past its deadline. Then: "), "%s", silent.Sentence(b, ""))
 }

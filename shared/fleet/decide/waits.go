@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"context"
 	"time"
 
 	"wavegate/shared/fleet/guard"
@@ -13,6 +14,15 @@ import (
 func (b Box) asks(d Decision) bool {
 	has := b.presumed()
 	return b.FactoryID != "" && d.Source() != FromPin && d.Version != has && has != ""
+}
+
+// mayOptOut is what a plant says, with no more of an opt-out than the manufacturer allows for the box's type.
+func (b Box) mayOptOut(ctx context.Context, u *calendar.Updates, from Sources) (*calendar.Updates, error) {
+	if !u.OptedOut(b.At) {
+		return u, nil
+	}
+	of, err := from.Settings(ctx, b.EdgeType)
+	return u.Within(of.OptOut), err
 }
 
 // passes is what a box's plant cannot keep waiting.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -22,19 +23,22 @@ type Settings struct {
 	// VersionForm says which labels of boxes are good; empty: none.
 	VersionForm report.Form `json:"versionForm,omitempty"`
 	// VersionAttribute is the attribute by which a DDI client says what its box runs, if it does not say installed.
-	VersionAttribute string    `json:"versionAttribute,omitempty"`
-	UpdatedAt        time.Time `json:"updatedAt"`
-	Revision         int64     `json:"revision"`
+	VersionAttribute string `json:"versionAttribute,omitempty"`
+	// OptOut is of which releases plants may opt out; empty: of all.
+	OptOut    calendar.Scope `json:"optOut,omitempty"`
+	UpdatedAt time.Time      `json:"updatedAt"`
+	Revision  int64          `json:"revision"`
 }
 
 // A record is the settings as they are stored: in the table of releases, in a partition that has no release.
 type record struct {
-	Partition        string      `json:"edgeType"`
-	EdgeType         string      `json:"version"`
-	VersionForm      report.Form `json:"versionForm,omitempty"`
-	VersionAttribute string      `json:"versionAttribute,omitempty"`
-	UpdatedAt        time.Time   `json:"updatedAt"`
-	Revision         int64       `json:"revision"`
+	Partition        string         `json:"edgeType"`
+	EdgeType         string         `json:"version"`
+	VersionForm      report.Form    `json:"versionForm,omitempty"`
+	VersionAttribute string         `json:"versionAttribute,omitempty"`
+	OptOut           calendar.Scope `json:"optOut,omitempty"`
+	UpdatedAt        time.Time      `json:"updatedAt"`
+	Revision         int64          `json:"revision"`
 	dynamo.Unknown
 }
 
@@ -46,7 +50,7 @@ func key(edgeType string) dynamo.Key {
 }
 
 func (r record) settings() Settings {
-	return Settings{EdgeType: r.EdgeType, VersionForm: r.VersionForm, VersionAttribute: r.VersionAttribute, UpdatedAt: r.UpdatedAt, Revision: r.Revision}
+	return Settings{r.EdgeType, r.VersionForm, r.VersionAttribute, r.OptOut, r.UpdatedAt, r.Revision}
 }
 
 var kind = change.Kind[record]{
@@ -61,6 +65,7 @@ var kind = change.Kind[record]{
 type Wish struct {
 	VersionForm      *report.Form
 	VersionAttribute *string
+	OptOut           *calendar.Scope
 }
 
 // set is the settings after a wish.
@@ -71,6 +76,9 @@ func (r record) set(edgeType string, w Wish, at time.Time) (next record, event s
 	}
 	if w.VersionAttribute != nil {
 		next.VersionAttribute = *w.VersionAttribute
+	}
+	if w.OptOut != nil {
+		next.OptOut = *w.OptOut
 	}
 	if r.Revision > 0 && dynamo.Same(next, r) {
 		return r, "", nil
@@ -121,6 +129,12 @@ func WishOf(body *input.Object) Wish {
 			form = ""
 		}
 		w.VersionForm = &form
+	}
+	if allowed, given := body.OptionalText("optOut", calendar.AllowedRule); given {
+		w.OptOut = new(calendar.Scope(allowed))
+		if *w.OptOut == calendar.OfAll {
+			*w.OptOut = ""
+		}
 	}
 	return w
 }

@@ -24,7 +24,7 @@ func TestSet_EveryWish(t *testing.T) {
 		{Wish{VersionForm: &alike}, "alike", "", false},
 		{Wish{VersionAttribute: &name}, "alike", name, true},
 		{Wish{VersionForm: &exact}, "", name, true},
-		{Wish{&exact, &none}, "", "", true},
+		{Wish{VersionForm: &exact, VersionAttribute: &none}, "", "", true},
 	} {
 		at = at.Add(time.Minute)
 		was := r

@@ -11,8 +11,9 @@ import (
 
 // A Plant is a factory as boxes see it.
 type Plant struct {
-	FactoryID string            `json:"factoryId"`
-	Updates   *calendar.Updates `json:"updates"` // nil: always
+	FactoryID      string            `json:"factoryId"`
+	OrganizationID string            `json:"organizationId"`
+	Updates        *calendar.Updates `json:"updates"` // nil: always
 }
 
 // Get returns a plant. One that does not exist takes updates always.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wavegate/shared/fleet/release"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/timestamp"
 )
@@ -19,8 +20,15 @@ type Count struct {
 	Pinned         int       `json:"pinned"`
 	AtClosedPlants int       `json:"atClosedPlants"`
 	// ImportedUnknown are from another server, and have not said what they run.
-	ImportedUnknown int       `json:"importedUnknown"`
-	Versions        []Running `json:"versions"`
+	ImportedUnknown int        `json:"importedUnknown"`
+	OptedOut        []OptedOut `json:"optedOut"`
+	Versions        []Running  `json:"versions"`
+}
+
+// OptedOut is how many boxes are at plants of an organization that opted out.
+type OptedOut struct {
+	Of    calendar.Scope `json:"of"`
+	Boxes int            `json:"boxes"`
 }
 
 // Running is how many boxes run a version.
@@ -70,6 +78,13 @@ func (c Count) few(r release.Release, urgent bool) string {
 	if !urgent {
 		add(c.AtClosedPlants, "at plants that take no updates")
 	}
+	out := 0
+	for _, o := range c.OptedOut {
+		if o.Of == calendar.OfAll || !r.Security() {
+			out += o.Boxes
+		}
+	}
+	add(out, "at plants that opted out")
 	if r.Requires != "" {
 		others := c.Boxes // also those that never said what they run
 		for _, v := range c.Versions {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/input"
 )
 
@@ -104,6 +105,11 @@ func (u Urgency) Until(from time.Time) *time.Time {
 		return nil
 	}
 	return new(from.AddDate(0, 0, days))
+}
+
+// Haste is what a release that was published or started at a time may pass by in plants.
+func (u Urgency) Haste(urgent bool, from time.Time) calendar.Haste {
+	return calendar.Haste{Urgent: urgent, Deadline: u.Until(from), Security: u.Security()}
 }
 
 // Security reports whether it is a security release: by default, its rollouts do not soak for a week.

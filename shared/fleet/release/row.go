@@ -241,7 +241,7 @@ func (r ChannelRow) Publish(p Publication, at time.Time) ChannelRow {
 
 // Hastening returns the row with what its version may pass by, since it was published.
 func (r ChannelRow) Hastening(urgent bool, of Urgency) ChannelRow {
-	r.Haste = hasteOf(calendar.Haste{Urgent: urgent, Deadline: of.Until(r.UpdatedAt)})
+	r.Haste = hasteOf(of.Haste(urgent, r.UpdatedAt))
 	return r
 }
 

@@ -128,9 +128,7 @@ func (r Rollout) asks() []string {
 }
 
 // Haste is what plants cannot keep waiting.
-func (r Rollout) Haste() calendar.Haste {
-	return calendar.Haste{Urgent: r.Urgent, Deadline: r.Until(r.StartedAt)}
-}
+func (r Rollout) Haste() calendar.Haste { return r.Urgency.Haste(r.Urgent, r.StartedAt) }
 
 // StageStarts are when a version first reached each stage; nil: never.
 type StageStarts struct {

@@ -117,7 +117,7 @@ var (
 			Roles: operations.Viewers, Timeout: countTimeout, MemoryMB: countMemory,
 			Gives: operations.Shown, Refuses: []problem.Code{problem.NotFound},
 			Grants: []operations.Grant{
-				operations.May(dynamo.Channels, dynamo.Get), operations.List(dynamo.Releases),
+				operations.May(dynamo.Channels, dynamo.Get), operations.May(dynamo.Releases, dynamo.Get, dynamo.Query),
 				operations.ListByIndex(dynamo.Reports, "byState"), operations.May(dynamo.Factories, dynamo.BatchGet),
 				operations.May(dynamo.Progress, dynamo.Get, dynamo.Write),
 			},
@@ -132,6 +132,7 @@ func own(more ...dynamo.Permission) []operations.Grant {
 		operations.ListByIndex(dynamo.Edges, "byOrganization"), operations.May(dynamo.Reports, dynamo.BatchGet),
 		operations.May(dynamo.Channels, dynamo.Get), operations.May(dynamo.Rollouts, dynamo.Get),
 		operations.May(dynamo.Progress, append(more, dynamo.Get, dynamo.Write)...), operations.May(dynamo.Factories, dynamo.BatchGet),
+		operations.May(dynamo.Releases, dynamo.Get), // the settings of edge types
 	}
 }
 
@@ -159,13 +160,13 @@ func counting(more ...dynamo.Permission) []operations.Grant {
 		reports,
 		operations.May(dynamo.Rollouts, dynamo.Get), operations.May(dynamo.Channels, dynamo.Get),
 		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write), operations.May(dynamo.RateCounters, dynamo.Get),
-		operations.May(dynamo.Factories, dynamo.BatchGet),
+		operations.May(dynamo.Factories, dynamo.BatchGet), operations.May(dynamo.Releases, dynamo.Get),
 	}
 }
 
 // tick is what a tick needs: a census, the changes to a rollout, and the recalls with their machines.
 func tick() []operations.Grant {
-	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress}
+	others := []dynamo.TableID{dynamo.Rollouts, dynamo.Channels, dynamo.Progress, dynamo.Releases}
 	return append(slices.DeleteFunc(counting(dynamo.BatchGet), func(g operations.Grant) bool { return slices.Contains(others, g.Table) }),
 		operations.May(dynamo.Progress, dynamo.Get, dynamo.Write, dynamo.Query, dynamo.Delete),
 		operations.May(dynamo.Methods, dynamo.Get), operations.May(dynamo.MethodVersions, dynamo.Get, dynamo.Query),

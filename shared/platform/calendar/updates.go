@@ -20,6 +20,10 @@ type Updates struct {
 	Reason      string     `json:"reason,omitempty"`
 	// Pauses are those of the last 30 days, the last one included.
 	Pauses []Pause `json:"pauses,omitempty"`
+	// OptOut keeps releases from the boxes, whatever their haste; nil: none.
+	OptOut *OptOut `json:"optOut,omitempty"`
+	// OpensAtDeadline is set if windows do not count for a security release after its deadline.
+	OpensAtDeadline bool `json:"opensAtDeadline,omitempty"`
 }
 
 // A Pause is a time in which a plant takes no updates.
@@ -43,6 +47,9 @@ type UpdatesRequest struct {
 	Windows     *[]Hours
 	PausedUntil *string // empty ends the pause
 	Reason      string
+	OptOut      *OptOut // with no Of: it ends
+	AtDeadline  *bool
+	By          Signer // whoever asks
 }
 
 // ReadUpdates reads what a body wants of a plant's updates. reasons is the rule for the reason of a pause.
@@ -69,6 +76,10 @@ func ReadUpdates(o *input.Object, reasons *input.Text) UpdatesRequest {
 	case q.PausedUntil != nil && *q.PausedUntil != "" && !given:
 		o.Fault("reason", "required", "is required with pausedUntil")
 	}
+	if deadline, given := o.OptionalBoolean("opensAtDeadline"); given {
+		q.AtDeadline = &deadline
+	}
+	q.OptOut = readOptOut(o, reasons)
 	return q
 }
 
@@ -127,6 +138,15 @@ func (u *Updates) With(q UpdatesRequest, at time.Time) (*Updates, error) {
 			faults = append(faults, problem.Fault{Pointer: "/updates/pausedUntil", Code: "range", Detail: fault})
 		}
 	}
+	if q.AtDeadline != nil {
+		next.OpensAtDeadline = *q.AtDeadline
+	}
+	if q.OptOut != nil {
+		var fault string
+		if next.OptOut, fault = next.OptOut.with(*q.OptOut, q.By, at); fault != "" {
+			faults = append(faults, problem.Fault{Pointer: "/updates/optOut/until", Code: "range", Detail: fault})
+		}
+	}
 	if len(faults) > 0 {
 		return u, problem.Invalid(faults)
 	}
@@ -178,20 +198,27 @@ func (u *Updates) pause(until, reason string, at time.Time) (fault string) {
 type Haste struct {
 	Urgent   bool       `json:"urgent,omitempty"`   // windows and pauses
 	Deadline *time.Time `json:"deadline,omitempty"` // pauses, from then on; nil: none
+	Security bool       `json:"security,omitempty"` // an opt-out of ordinary releases
 }
+
+// late reports whether a release with a deadline is past it.
+func (h Haste) late(at time.Time) bool { return h.Deadline != nil && !h.Deadline.After(at) }
 
 // What a box waits for.
 const (
 	ForWindow = "window"
 	ForPause  = "pause"
 	ForGroup  = "group"
+	ForOptOut = "opt-out"
 )
 
 // A Wait says why the boxes of a plant are told nothing new now, and until when; the zero Wait: they are told.
 type Wait struct {
 	For string
-	// Opens is when the plant opens next, and Closes when it closes again; zero: not within two weeks.
+	// Opens is when the plant opens next, and Closes when it closes again; zero: not within two weeks, or nobody has said.
 	Opens, Closes time.Time
+	// Overdue is set if a security release is past its deadline and waits for a window.
+	Overdue bool
 }
 
 // OpensAt is Opens as answers show it; nil: not within two weeks.
@@ -212,11 +239,23 @@ func (w Wait) TimeZones() string {
 
 // Wait is for how long a release waits for a plant.
 func (u *Updates) Wait(h Haste, at time.Time) (w Wait) {
-	if u == nil || h.Urgent {
+	if u == nil {
+		return w
+	}
+	if o := u.OptOut; o.keeps(h, at) {
+		if o.Until != nil {
+			if w = u.Wait(h, *o.Until); w.For == "" {
+				w.Opens = *o.Until
+			}
+		}
+		return Wait{For: ForOptOut, Opens: w.Opens, Closes: w.Closes}
+	}
+	ends := u.OpensAtDeadline && h.Security && h.Deadline != nil
+	if h.Urgent || ends && h.late(at) {
 		return w
 	}
 	ready := at
-	if u.PausedUntil != nil && u.PausedUntil.After(at) && (h.Deadline == nil || h.Deadline.After(at)) {
+	if u.PausedUntil != nil && u.PausedUntil.After(at) && !h.late(at) {
 		w.For, ready = ForPause, *u.PausedUntil
 		if h.Deadline != nil && h.Deadline.Before(ready) {
 			ready = *h.Deadline
@@ -227,9 +266,13 @@ func (u *Updates) Wait(h Haste, at time.Time) (w Wait) {
 		return w
 	}
 	w.For = cmp.Or(w.For, ForWindow)
+	w.Overdue = h.Security && h.late(at)
 	if opens, ok := windows.Opens(ready); ok {
 		w.Opens = opens
 		w.Closes, _ = windows.Closes(opens)
+	}
+	if ends && (w.Opens.IsZero() || h.Deadline.Before(w.Opens)) {
+		w.Opens, w.Closes = *h.Deadline, time.Time{}
 	}
 	return w
 }

@@ -33,8 +33,9 @@ func TestReadUpdates_TellsEveryFault(t *testing.T) {
 		`{"windows":[{"days":["sat"],"from":"22:00","to":"06:00"},{"days":["sun"],"from":"05:00","to":"07:00"}]}`:            "[/windows/1 overlap]",
 		`{"windows":[{"days":["fri"],"from":"22:00","to":"06:00"},{"days":["sat"],"from":"06:00","to":"07:00"}]}`:            "[]",
 		`{"windows":[{"days":[],"from":"04:00","to":"04:00"}],"timeZone":"Europe/Atlantis","pausedUntil":"soon"}`:            "[/windows/0/days length, /windows/0/to range, /timeZone format, /pausedUntil format]",
-		`{"reason":"stocktaking"}`:             "[/reason exclusive]",
-		`{"pausedUntil":null,"reason":"done"}`: "[]",
+		`{"reason":"stocktaking"}`: "[/reason exclusive]",
+		`{"optOut":{"of":"some","until":"soon","by":"me"},"opensAtDeadline":1}`: "[/optOut/by unknown, /optOut/of format, /optOut/reason required, /optOut/until format, /opensAtDeadline type]",
+		`{"pausedUntil":null,"reason":"done"}`:                                  "[]",
 	} {
 		t.Run(text, func(t *testing.T) {
 			_, faults := read(text)

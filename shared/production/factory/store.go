@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
@@ -111,6 +112,9 @@ func (s *Store) OfAll(ctx context.Context, list string, named []Named) (refusal,
 // Put registers a factory or renames it, and reports whether it is new. It returns CONFLICT if the factory belongs to
 // another organization, and PRECONDITION_FAILED.
 func (s *Store) Put(ctx context.Context, from audit.Origin, id string, r Registration, when input.Preconditions) (created bool, err error) {
+	if r.Updates != nil {
+		r.Updates.By = calendar.Signer(from.Actor.Person())
+	}
 	return change.Put(ctx, s.db, from, kind, key(id), input.Preconditions{}, func(was Factory, at time.Time) (Factory, string, error) {
 		err := r.mayKnow(was) // before a condition reveals anything about the factory
 		if err == nil {

@@ -34,8 +34,10 @@ func (c Call) agrees(fields, thing ledger.Item) bool {
 		delete(fields, "kind") // of the version
 		delete(fields, "deadline")
 	case "put-factory":
-		if updates := ledger.Object(fields, "updates"); updates["pausedUntil"] != nil && ledger.Object(thing, "updates")["pausedUntil"] == nil {
-			return false
+		for _, name := range []string{"pausedUntil", "optOut"} {
+			if ledger.Object(fields, "updates")[name] != nil && ledger.Object(thing, "updates")[name] == nil {
+				return false
+			}
 		}
 		delete(fields, "updates")
 	case "start-rollout":
