@@ -136,6 +136,9 @@ func TestPlant_OptsOut_OnlySecurityPasses_AsFarAsTheManufacturerAllows(t *testin
 	expect.That(t, !strings.Contains(string(owner.Get(t, plantPath).Is(t, http.StatusOK).Body), "optOut"), "a refused call was written")
 	anna.Put(t, plantPath, ordinary).Is(t, http.StatusNoContent)
 	inPlant(t, w, "", "press-1", "press-2")
+	owner.Put(t, "/api/factories/rome-1", `{"organizationId":"rival","name":"Rome","updates":{"optOut":{"of":"all","reason":"a test"}}}`).Is(t, http.StatusCreated)
+	owner.Put(t, "/api/edges/oven", `{"edgeType":"gateway-x","channel":"stable","organizationId":"rival","factoryId":"rome-1"}`).Is(t, http.StatusCreated)
+	w.Box(t, "oven").Get(t, manifestPath("oven")+"?installed=1.0.0").Is(t, http.StatusOK)
 	rollout := ddiRollout(t, w, quickly)
 	owner.Patch(t, rollout, `{"urgent":true,"reason":"a hole"}`).Is(t, http.StatusNoContent)
 	expect.Equal(t, toldFrom(t, w, "press-1"), "1.0.0 waits", "what is urgent and ordinary")
@@ -145,11 +148,13 @@ func TestPlant_OptsOut_OnlySecurityPasses_AsFarAsTheManufacturerAllows(t *testin
 	}
 	waiting := string(anna.Get(t, "/api/edges?state=waiting").Is(t, http.StatusOK).Body)
 	expect.Equal(t, strings.Count(waiting, `"waits":"opt-out"`), 2, "boxes that wait")
-	own := `"waiting":{"window":0,"pause":0,"optedOut":2,"plants":1`
+	waits := func(boxes, plants int) string {
+		return fmt.Sprintf(`"waiting":{"window":0,"pause":0,"optedOut":%d,"plants":%d`, boxes, plants)
+	}
 	for path, want := range map[string]string{
-		"/api/organizations/acme/fleet?fresh=true": own, "/api/organizations/acme/rollouts/" + id(rollout) + "?fresh=true": own,
-		rollout + "/progress?fresh=true": `"waiting":{"window":0,"pause":0,"optedOut":2,"plants":1,"closed":[{"factoryId":"munich-1","organizationId":"acme","boxes":2,"for":"opt-out"}]}`,
-		channel + "/progress?fresh=true": `"optedOut":[{"organizationId":"acme","of":"ordinary","boxes":2}]`,
+		"/api/organizations/rival/fleet?fresh=true": waits(1, 1), "/api/organizations/acme/rollouts/" + id(rollout) + "?fresh=true": waits(2, 1),
+		rollout + "/progress?fresh=true": waits(3, 2) + `,"closed":[{"factoryId":"munich-1","organizationId":"acme","boxes":2,"for":"opt-out"},{"factoryId":"rome-1","organizationId":"rival","boxes":1,"for":"opt-out"}]}`,
+		channel + "/progress?fresh=true": `"optedOut":[{"organizationId":"acme","of":"ordinary","boxes":2},{"organizationId":"rival","of":"all","boxes":1}]`,
 	} {
 		text := string(owner.Get(t, path).Is(t, http.StatusOK).Body)
 		expect.That(t, strings.Contains(text, want), "%s has no %s: %s", path, want, text)
