@@ -34,6 +34,8 @@ var chatRules = []chatRule{
 	told("chat-needs-nobody", "A rollout no longer waits for a person", census.NeedsNobody, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-went-bad", "A release that all boxes have seems bad", census.WentBad, "<why> Rollout <id>.", "rollout/<id>"),
 	told("chat-deviates", "A machine deviates from its production method", methods.MachineDeviates, "<why> Report <id>.", "log"),
+	told("chat-support", "The support of a version ends", census.SupportEnding, "<why>", "now"),
+	told("chat-support-ended", "The support of a version has ended", census.SupportEnded, "<why>", "now"),
 	told("chat-recall", "A recall is not confirmed", methods.RecallUnconfirmed, "<why> Method <id>.", "methods/<id>"),
 }
 

@@ -137,6 +137,8 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 		"chat-near-halt":    {"detail-type", "RolloutNearHalt", "#/rollout/<id>"},
 		"chat-approval":     {"detail-type", "RolloutApprovalWaiting", "#/rollout/<id>"},
 		"chat-went-bad":     {"detail-type", "RolloutWentBad", "#/rollout/<id>"},
+		"chat-support":       {"detail-type", "SupportEnding", "#/now"},
+		"chat-support-ended": {"detail-type", "SupportEnded", "#/now"},
 		"chat-needs-person": {"detail-type", "RolloutNeedsPerson", "#/rollout/<id>"},
 		"chat-needs-nobody": {"detail-type", "RolloutNeedsNobody", "#/rollout/<id>"},
 		"chat-recall":       {"detail-type", "RecallUnconfirmed", "#/methods/<id>"},

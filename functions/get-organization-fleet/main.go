@@ -1,5 +1,5 @@
 // Command get-organization-fleet answers with the boxes of an organization by release channel, what the rollouts there do
-// with them, and its recalls that are not confirmed.
+// with them, its recalls that are not confirmed, and versions whose support ends.
 package main
 
 import (
@@ -19,6 +19,7 @@ func main() { function.Run(progress.GetOrganizationFleet(), wire) }
 type now struct {
 	census.Fleet
 	method.Warned
+	census.Supports
 }
 
 func wire(env lambdahttp.Env) function.Handler[census.OfFleet] {
@@ -28,6 +29,10 @@ func wire(env lambdahttp.Env) function.Handler[census.OfFleet] {
 		var now now
 		err := dynamo.Together(c.Context(),
 			func(ctx context.Context) (err error) { now.Fleet, err = store.Fleet(ctx, c.Caller, in); return err },
+			func(ctx context.Context) (err error) {
+				now.Supports, err = store.Support(ctx, in.OrganizationID)
+				return err
+			},
 			func(ctx context.Context) (err error) {
 				now.Recalls, err = methods.Unconfirmed(ctx, in.OrganizationID)
 				return err

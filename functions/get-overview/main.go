@@ -1,5 +1,5 @@
 // Command get-overview answers with what is going on now: the active rollouts, those with trouble first, the
-// halted ones, the recalls that are not confirmed, and the freeze.
+// halted ones, the recalls that are not confirmed, versions whose support ends, and the freeze.
 package main
 
 import (
@@ -19,6 +19,7 @@ func main() { function.Run(progress.GetOverview(), wire) }
 type now struct {
 	census.Overview
 	method.Warned
+	census.Supports
 }
 
 func wire(env lambdahttp.Env) function.Handler[census.OfActive] {
@@ -31,6 +32,7 @@ func wire(env lambdahttp.Env) function.Handler[census.OfActive] {
 				now.Overview, err = store.Overview(ctx, in.Filter, in.Limit, in.Skip)
 				return err
 			},
+			func(ctx context.Context) (err error) { now.Supports, err = store.Support(ctx, ""); return err },
 			func(ctx context.Context) (err error) { now.Recalls, err = methods.Unconfirmed(ctx, ""); return err })
 		return lambdahttp.Present(now), err
 	}

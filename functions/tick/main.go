@@ -1,6 +1,6 @@
 // Command tick counts the boxes of the active rollouts, and has the guard judge and move those that have a policy. Then
-// it notifies people of unconfirmed recalls, and removes artifacts that are no longer needed. A schedule calls it once a
-// minute; see census.Store.Tick, method.Store.TellUnconfirmed and artifact.Store.Sweep.
+// it notifies people of unconfirmed recalls and ends of supports, and removes artifacts that nobody needs. A schedule calls it once a
+// minute; see census.Store.Tick, method.Store.TellUnconfirmed, census.Reader.WarnOfSupport and artifact.Store.Sweep.
 package main
 
 import (
@@ -29,6 +29,7 @@ func wire(env lambdahttp.Env) function.TaskFunc {
 	methods := method.NewStore(env.DB)
 	sweeps := sweeper{artifact.NewStore(env.DB, artifact.ReadBucket(env.Settings, env.Now, env.Metrics)),
 		usage.NewFinder(env.DB, census.ReadSettings(env.Settings)), env, time.Time{}}
+	var supported time.Time // when the ends of supports were last looked at
 	return func(ctx context.Context) error {
 		run := ""
 		if c, ok := lambdacontext.FromContext(ctx); ok {
@@ -36,6 +37,13 @@ func wire(env lambdahttp.Env) function.TaskFunc {
 		}
 		tally, err := store.Tick(ctx, census.GuardOrigin(run))
 		unconfirmed, faults := methods.TellUnconfirmed(ctx, census.GuardOrigin(run))
+		if now := env.Now(); now.Sub(supported) >= time.Hour {
+			if ended := store.WarnOfSupport(ctx, census.GuardOrigin(run)); ended != nil {
+				faults = errors.Join(faults, ended)
+			} else {
+				supported = now
+			}
+		}
 		env.Log.InfoContext(ctx, "ticked", "active", tally.Active, "counted", tally.Counted, "oldest", tally.Oldest.String(),
 			"verdicts", tally.Verdicts, "acted", tally.Acted, "unreadable", tally.Unreadable.Items, "unconfirmed", unconfirmed)
 		for _, cause := range tally.Unreadable.Causes {

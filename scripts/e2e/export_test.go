@@ -12,6 +12,7 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/samples"
 	"wavegate/shared/export"
+	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/setting"
 	"wavegate/shared/testing/expect"
@@ -57,7 +58,10 @@ func (k exportedKind) identity(row map[string]any) string {
 	return strings.Join(parts, " ")
 }
 
-var enrolmentFields = []string{"id", "edgeId", "listed", "boxes"}
+var (
+	enrolmentFields = []string{"id", "edgeId", "listed", "boxes"}
+	warnedFields    = []string{"factoryId", "methodId", "edgeType", "version"}
+)
 
 var exportedKinds = map[string]exportedKind{
 	"gateway":                   {dynamo.Gateways, []string{"organizationId"}},
@@ -74,7 +78,8 @@ var exportedKinds = map[string]exportedKind{
 	"production-method-version": {dynamo.MethodVersions, []string{"methodId", "version"}},
 	"production-method-content": {dynamo.MethodContents, []string{"methodId", "sha256"}},
 	"production-method-report":  {dynamo.MethodReports, []string{"methodId", "machine"}},
-	"recall":                    {dynamo.Progress, []string{"factoryId", "methodId", "version"}},
+	"release-support":           {dynamo.Progress, warnedFields},
+	"recall":                    {dynamo.Progress, warnedFields},
 	"audit-event":               {dynamo.Audit, []string{"eventId"}},
 }
 
@@ -185,6 +190,12 @@ func doEverything(t *testing.T, w *harness.World) int {
 		call := expect.Value(w.Session(t, samples.Fresh(harness.Name)).Prepare("update-method-version", c))(t)
 		w.Make(t, call).Is(t, call.Status)
 	}
+	// Support ends of a version that a box runs.
+	w.Owner(t).Put(t, channelPath("old", "stable"), release("0.1.0", digest("a"))).Is(t, http.StatusCreated)
+	w.Owner(t).Put(t, "/api/edges/old-1", `{"edgeType":"old","channel":"stable","organizationId":"acme"}`).Is(t, http.StatusCreated)
+	w.Box(t, "old-1").Get(t, manifestPath("old-1")+"?installed=0.1.0").Is(t, http.StatusOK)
+	w.Owner(t).Put(t, "/api/ota/releases/old/0.1.0", `{"supportedUntil":"2026-01-01T00:00:00Z"}`).Is(t, http.StatusCreated)
+	expect.OK(t, w.RunTask(t.Context(), operations.Tick))
 	// A box moves from the other organization to acme. Its earlier events still belong to the other one.
 	moves := `{"edgeType":"gateway-x","channel":"stable","organizationId":%q}`
 	w.Owner(t).Put(t, "/api/edges/moved-1", fmt.Sprintf(moves, "rival")).Is(t, http.StatusCreated)

@@ -77,6 +77,7 @@ var sources = append([]source{
 		{kind: "enrolment-boxes", table: dynamo.Enrolments, partition: by("id"), behind: withoutHash,
 			keys: func(row) (string, string) { return "ids", last }}, // not the enrolment itself
 	}},
+	{kind: "release-support", table: dynamo.Progress, partition: func(id string, _ row) string { return "support/" + id }},
 	{kind: "factory", table: dynamo.Factories, index: "byOrganization", partition: organization, inside: []source{
 		{kind: "machine", table: dynamo.Machines, partition: by("factoryId")},
 		{kind: "production-method", table: dynamo.Methods, partition: by("factoryId"), inside: []source{

@@ -5,7 +5,7 @@ import { at, call, query } from './api.mjs';
 import { state, changed, may } from './state.mjs';
 import { ask } from './dialog.mjs';
 import { Ago, Said, plain } from './format.mjs';
-import { Chip, Empty, Later, PlantLink, Shown, once } from './parts.mjs';
+import { Chip, Empty, Later, PlantLink, Shown, VersionLink, once } from './parts.mjs';
 import { Events } from './events.mjs';
 import { Pin } from './pins.mjs';
 
@@ -101,7 +101,7 @@ export function Box({ id }) {
 	const why = read(at`/api/edges/${id}/update/why`, 10);
 	const edge = read(at`/api/edges/${id}`, 30).value;
 	return html`${why.value === undefined && html`<h1><${Said}>${id}<//></h1>`}<${Shown} of=${why} lines=${5} none=${() => html`<${Nobody} id=${id} />`} then=${(w) => html`
-		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong><${Said}>${w.running ?? 'an unknown version'}<//></strong>${w.label && html`, as <${Said}>${w.label}<//>`}${w.assumed && html`, <span class="note">because somebody said so; the box has not</span>`}</p>
+		<header class="title"><div><h1>${w.edgeId}</h1><p class="versions">Runs <strong>${w.running ? html`<${VersionLink} edgeType=${w.edgeType} version=${w.running} />` : 'an unknown version'}</strong>${w.supportedUntil && Date.parse(w.supportedUntil) <= Date.now() && html` <${Chip} kind="bad">Support ended<//>`}${w.label && html`, as <${Said}>${w.label}<//>`}${w.assumed && html`, <span class="note">because somebody said so; the box has not</span>`}</p>
 			<p>${w.lastSeenAt ? html`Seen <${Ago} at=${w.lastSeenAt} />` : 'Last seen: unknown'} · ${w.edgeType}/${w.channel}${edge ? html` · <${Said}>${edge.organizationId}<//>${edge.factoryId && html` · <${PlantLink} id=${edge.factoryId} />`}` : ''}</p></div>
 			${edge && may('put-edge') && html`<div class="act"><div class="buttons"><button type="button" class="button" onClick=${() => move(edge)}>Move…</button>
 				${may('delete-edge') && html`<button type="button" class="button" onClick=${() => pinning((m) => m.pin(edge, w))}>${w.pin ? 'Change the pin…' : 'Pin…'}</button>${w.pin && html`<button type="button" class="button" onClick=${() => pinning((m) => m.unpin(edge))}>End the pin…</button>`}`}</div></div>`}</header>

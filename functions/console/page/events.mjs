@@ -31,6 +31,7 @@ function phrase(e) {
 	case 'MachineConfirmedByPerson': return ['confirmed that a version is gone from', `machine ${a.machine}`];
 	case 'MachineAdmitted': return ['signed for', `machine ${a.code}`];
 	case 'RecallUnconfirmed': return ['warned that machines may still have', `version ${a.version} of method ${a.methodId}`];
+	case 'SupportEnding': case 'SupportEnded': return [e.eventName === 'SupportEnded' ? 'warned that the support ended of' : 'warned that the support ends of', `${a.version} of ${a.edgeType}, which ${a.boxes} boxes of ${a.organizationId} run`];
 	case 'ReleasePublished': return ['published', `${a.currentVersion} on ${channel}`];
 	case 'ReleaseAdopted': return ['made', `${a.currentVersion} the version of ${channel}`];
 	case 'FreezeSet': return ['froze', 'all rollouts'];
@@ -50,7 +51,7 @@ function phrase(e) {
 	return [words.at(-1), `${words.slice(0, -1).join(' ')} ${e.resource.id}`];
 }
 
-const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutReturned: 'bad', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RolloutNeedsPerson: 'bad', RecallUnconfirmed: 'bad', MachineDeviates: 'bad' };
+const kind = { RolloutHalted: 'bad', RolloutPromoted: 'act', RolloutStarted: 'act', RolloutResumed: 'act', ReleasePublished: 'act', FreezeSet: 'hold', RolloutApproved: 'good', RolloutReturned: 'bad', RolloutCompleted: 'good', ReleaseAdopted: 'good', RolloutNearHalt: 'bad', RolloutTellingStopped: 'bad', RolloutWentBad: 'bad', RolloutApprovalWaiting: 'hold', RolloutNeedsPerson: 'bad', RecallUnconfirmed: 'bad', MachineDeviates: 'bad', SupportEnding: 'hold', SupportEnded: 'bad' };
 const unsaid = new Set(['revision', 'updatedAt']);
 
 // flat turns a document into lines of path and value.

@@ -27,6 +27,7 @@ function View() {
 		if (first === 'in') return html`<${Later} key=${second} name="Boxes" load=${() => import('./boxes.mjs')} of=${second} />`;
 		if (first === 'plant' && second) return html`<${Later} key=${second} name="Plant" load=${() => import('./fleet.mjs')} id=${second} />`;
 		return first ? html`<${Box} key=${first} id=${first} />` : html`<${Later} name="Boxes" load=${() => import('./boxes.mjs')} />`;
+	case 'release': return html`<${Later} key=${rest.join('/')} name="Known" load=${() => import('./known.mjs')} edgeType=${first ?? ''} version=${second ?? ''} />`;
 	case 'log': return html`<${Later} name="Log" load=${() => import('./log.mjs')} parts=${rest} />`;
 	case 'rules': return html`<${Later} name="Rules" load=${() => import('./rules.mjs')} />`;
 	case 'methods': return html`<${Later} name="Methods" load=${() => import('./methods.mjs')} factory=${first} id=${second} number=${third} />`;

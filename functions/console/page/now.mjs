@@ -4,8 +4,8 @@ import { read } from './sources.mjs';
 import { at, query } from './api.mjs';
 import { state, changed, may, mayAct } from './state.mjs';
 import { enrolments, organization, waiting } from './waiting.mjs';
-import { count, some, boxes, since, length, moment } from './format.mjs';
-import { Chip, Empty, Shown, Loading, PlantLink, boxesIn, channelOf, soaked, Command, Seen } from './parts.mjs';
+import { count, some, boxes, since, length, moment, Moment } from './format.mjs';
+import { Chip, Empty, Shown, Loading, PlantLink, VersionLink, boxesIn, channelOf, soaked, Command, Seen } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
 import { HaltedAt, HaltedBy, HaltedWhy, HaltedCounts } from './halted.mjs';
 import { halt, resume, giveBack, mark, total, bad, atStage, held } from './actions.mjs';
@@ -97,6 +97,9 @@ const About = ({ name, children }) => html`<li class="row about"><div class="row
 /** A recall that was not confirmed in time. */
 export const Recall = ({ x }) => html`<${About} name=${html`<${PlantLink} id=${x.factoryId} />`}>a recall is not confirmed: ${some(x.left, 'machine')} of ${count(x.of)} may still have the version, ${length(since(x.since))} after its orders were stopped. ${may('list-production-methods') && html`<a href=${`#/methods/${x.factoryId}`}>Look at the methods</a>`}<//>`;
 
+/** A version that boxes run, and whose support ends or has ended. */
+export const Ending = ({ x }) => html`<${About} name=${html`<${VersionLink} ...${x} /> of ${x.edgeType}`}>${Date.parse(x.supportedUntil) > Date.now() ? 'its support ends' : 'its support ended'} <${Moment} at=${x.supportedUntil} />, and ${boxes(x.boxes)} of <bdi>${x.organizationId}</bdi> ${x.boxes === 1 ? 'runs' : 'run'} it<//>`;
+
 // newest is the age of the newest count; without any, Infinity.
 const newest = (v) => v?.items.length ? Math.min(...v.items.filter((x) => x.progress).map((x) => x.ageSeconds)) : Infinity;
 
@@ -105,6 +108,7 @@ const troubled = (v) => [
 	newest(v) > late && newest(v) < Infinity && html`<${About} key="late" name="The guard">is late: it last counted boxes ${length(newest(v))} ago.<//>`,
 	...(v.dark ?? []).map((d) => html`<${About} key=${d.factoryId} name=${html`<${PlantLink} id=${d.factoryId} />`}>is dark: ${count(d.silent)} of ${boxes(d.of)} that were looked up ${d.silent === 1 ? 'is' : 'are'} silent<//>`),
 	...(v.recalls ?? []).map((x, i) => html`<${Recall} key=${`recall ${i}`} x=${x} />`),
+	...(v.support ?? []).map((x, i) => html`<${Ending} key=${`support ${i}`} x=${x} />`),
 	v.restless && html`<${About} key="restless" name=${html`<a href=${boxesIn({ state: 'restless' })}>Restless boxes</a>`}>${boxes(v.restless)}: nobody can tell what they say, so the guard does not count them<//>`,
 	v.frequent && html`<${About} key="frequent" name=${html`<a href=${boxesIn({ state: 'frequent' })}>Boxes that call too often</a>`}>${boxes(v.frequent)}: more than twice as often as told, which costs more<//>`,
 ].filter(Boolean);
@@ -112,7 +116,7 @@ const troubled = (v) => [
 function Channel({ c }) {
 	const p = read(at`/api/ota/release-channels/${c.edgeType}/${c.channel}/progress`, 600).value;
 	return html`<li class="row quiet">
-		<div class="row-name"><h3><a href=${`#/log/release-channel/${encodeURIComponent(channelOf(c))}`}>${channelOf(c)}<span class="unseen">, its log</span></a></h3><p><strong>${c.currentVersion}</strong></p></div>
+		<div class="row-name"><h3><a href=${`#/log/release-channel/${encodeURIComponent(channelOf(c))}`}>${channelOf(c)}<span class="unseen">, its log</span></a></h3><p><strong><${VersionLink} edgeType=${c.edgeType} version=${c.currentVersion} /></strong></p></div>
 		<div class="row-state"><p class="chips"><${Chip} kind="quiet">No rollout<//></p></div>
 		<div class="row-count">${p && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel })}>${boxes(p.boxes)}</a></p>${p.importedUnknown > 0 && html`<p>${count(p.importedUnknown)} from another server ${p.importedUnknown > 1 ? 'have' : 'has'} not said what ${p.importedUnknown > 1 ? 'they run' : 'it runs'}</p>`}${p.frequent > 0 && html`<p><a href=${boxesIn({ edgeType: c.edgeType, channel: c.channel, state: 'frequent' })}>${count(p.frequent)} call too often</a></p>`}`}</div>
 	</li>`;

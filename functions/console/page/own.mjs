@@ -7,7 +7,7 @@ import { organization } from './waiting.mjs';
 import { count, boxes, Moment, plain } from './format.mjs';
 import { Age, Chip, Empty, More, Shown, boxesIn, channelOf } from './parts.mjs';
 import { Verdict } from './evidence.mjs';
-import { Recall, Waiting } from './now.mjs';
+import { Ending, Recall, Waiting } from './now.mjs';
 import { Plants } from './plants.mjs';
 import { Boxes } from './rollout.mjs';
 import { total, bad } from './actions.mjs';
@@ -63,7 +63,7 @@ export function Now() {
 	return html`<h1>Now</h1><${Shown} of=${fleet} lines=${6} then=${(f) => html`
 		<dl class="facts panel now-facts"><div><dt>Boxes of <bdi>${f.organizationId}</bdi></dt><dd>${count(f.boxes)}</dd></div>
 			<div><dt>Active rollouts</dt><dd>${count(f.channels.filter((c) => c.rollout?.status === 'active').length)}</dd></div><${Waiting} /></dl>
-		${f.recalls && html`<section aria-labelledby="trouble"><h2 id="trouble">To look at</h2><ul class="rows">${f.recalls.map((x, i) => html`<${Recall} key=${i} x=${x} />`)}</ul></section>`}
+		${(f.recalls || f.support) && html`<section aria-labelledby="trouble"><h2 id="trouble">To look at</h2><ul class="rows">${(f.recalls ?? []).map((x, i) => html`<${Recall} key=${i} x=${x} />`)}${(f.support ?? []).map((x, i) => html`<${Ending} key=${`support ${i}`} x=${x} />`)}</ul></section>`}
 		<section aria-labelledby="channels"><h2 id="channels">Your boxes</h2>
 			${f.channels.length ? html`<ul class="rows">${[...f.channels].sort((a, b) => worse(b) - worse(a)).map((c) => html`<${Channel} key=${channelOf(c)} c=${c} />`)}</ul>` : html`<${Empty} title="Your organization has no box yet."><p>${may('register-edges') ? html`<a href="#/box">Register some</a>` : 'An admin of the organization registers them.'}</p><//>`}
 			${f.moreChannels && html`<p class="note">And ${count(f.moreChannels)} channels with fewer boxes: <a href="#/box">all boxes</a></p>`}</section>

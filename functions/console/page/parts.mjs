@@ -2,10 +2,13 @@
 import { html } from './html.mjs';
 import { call, query } from './api.mjs';
 import { state, changed, tell, may } from './state.mjs';
-import { Ago, length } from './format.mjs';
+import { Ago, Said, length } from './format.mjs';
 
 /** A plant, with a link for those who may see it. */
 export const PlantLink = ({ id }) => may('get-factory') ? html`<a href=${`#/box/plant/${id}`}>${id}</a>` : id;
+
+/** A version, which leads to what is known of it. */
+export const VersionLink = ({ edgeType, version }) => may('get-release') ? html`<a href=${`#/release/${edgeType}/${encodeURIComponent(version)}`}><${Said}>${version}<//></a>` : html`<${Said}>${version}<//>`;
 
 /** The address of the list of boxes, filtered. */
 export const boxesIn = (filter) => `#/box/in/${encodeURIComponent(query(filter).slice(1))}`;

@@ -4,7 +4,7 @@ import { read } from './sources.mjs';
 import { at } from './api.mjs';
 import { mayAct } from './state.mjs';
 import { count, Moment, Ago, Said, plain } from './format.mjs';
-import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, further, nameOf, Later, More, Seen, Table } from './parts.mjs';
+import { Chip, Empty, PlantLink, Shown, Loading, Age, Command, channelOf, further, nameOf, Later, More, Seen, Table, VersionLink } from './parts.mjs';
 import { reasons } from './box.mjs';
 import { Evidence } from './evidence.mjs';
 import { Stages, History } from './charts.mjs';
@@ -100,7 +100,7 @@ export function Rollout({ id }) {
 	const history = read(at`/api/ota/rollouts/${id}/progress/history` + '?limit=100', 60);
 	const p = progress.value;
 	return html`${rollout.value === undefined && html`<h1>Rollout</h1>`}<${Shown} of=${rollout} lines=${6} none=${() => html`<h1>Rollout</h1><${Empty} title="There is no such rollout."><p><a href="#/now">See what is going on now</a></p><//>`} then=${(r) => html`
-		<header class="title"><div><h1>${channelOf(r)}</h1><p class="versions">${r.previousVersion} → <strong>${r.targetVersion}</strong></p><${Standing} r=${r} /></div>
+		<header class="title"><div><h1>${channelOf(r)}</h1><p class="versions">${r.previousVersion} → <strong><${VersionLink} edgeType=${r.edgeType} version=${r.targetVersion} /></strong></p><${Standing} r=${r} /></div>
 			<div class="act"><${Actions} r=${r} p=${p} /></div></header>
 		<div class="columns">
 			<div class="column">

@@ -16,7 +16,7 @@ import { may, mayAct } from './state.mjs';
  */
 export const everything = [
 	['now', 'Now', ['get-overview', 'get-organization-fleet']], ['rollout', 'Rollouts', ['list-rollouts']], ['box', 'Boxes', ['get-edge', 'list-edge-enrolments']],
-	['methods', 'Methods', ['list-production-methods']], ['log', 'Log', ['list-audit-events', 'list-factory-audit-events']], ['rules', 'Rules', ['get-freeze']],
+	['methods', 'Methods', ['list-production-methods']], ['log', 'Log', ['list-audit-events', 'list-factory-audit-events']], ['rules', 'Rules', ['get-freeze']], ['release', '', ['get-release']], // reached by links
 ];
 
 /** The views that the signed-in person may see. Before the sign-in, all views. */
@@ -56,7 +56,7 @@ function search(event) {
 function Header() {
 	return html`<header class="top">
 		<a class="brand" href="#/now"><svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><rect width="32" height="32" rx="7" class="brand-ground" /><path class="brand-bars" d="M6 22V18M12 22V15M18 22V11M24 22V7" /></svg>Wavegate</a>
-		<nav aria-label="Views"><ul>${views().map(([id, name]) => html`<li><a href=${`#/${id}`} aria-current=${state.route[0] === id ? 'page' : null}>${name}</a></li>`)}</ul></nav>
+		<nav aria-label="Views"><ul>${views().filter(([, name]) => name).map(([id, name]) => html`<li><a href=${`#/${id}`} aria-current=${state.route[0] === id ? 'page' : null}>${name}</a></li>`)}</ul></nav>
 		${may('get-update-why') && html`<form class="search" role="search" onSubmit=${search}><label class="unseen" for="search">Find a box, or a channel’s log</label><input id="search" name="search" type="search" placeholder="Find a box" autocomplete="off" autocapitalize="off" spellcheck=${false} /></form>`}
 		<${Light} />
 		<div class="person"><bdi>${state.person.user}</bdi><button type="button" class="link" onClick=${() => over('')}>Sign out</button></div>

@@ -33,13 +33,14 @@ import (
 type Item = map[string]any
 
 // Books are all items of all tables, except the limiter's counters and the bell's calls. The freeze is stored among
-// the rollouts, but is listed under freezes; rollouts' warnings are stored among the counts, but are listed under warnings;
+// the rollouts, but is listed under freezes; warnings are stored among the counts, but are listed under warnings and supports;
 // and artifacts, the settings of edge types and what is said of releases among the releases.
 type Books map[dynamo.TableID][]Item
 
 const (
 	freezes   dynamo.TableID = "freezes"
 	warnings  dynamo.TableID = "warnings"
+	supports  dynamo.TableID = "supports"
 	artifacts dynamo.TableID = "artifacts"
 	types     dynamo.TableID = "edge-types"
 	said      dynamo.TableID = "said"
@@ -82,6 +83,8 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
+				case table.ID == dynamo.Progress && strings.HasPrefix(Text(item, "subject"), "support/"):
+					under = supports
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
 					continue // It records the attempt to halt, and is not a resource.
 				case table.ID == dynamo.Enrolments && Text(item, "part") != "enrolment":
@@ -229,6 +232,7 @@ var kinds = []kind{
 	{said, release.SaidType, platform, by("version"), []string{"edgeType", "version", "sha256"}},
 	{types, edgetype.ResourceType, platform, by("edgeType"), []string{"version", "sha256"}},
 	{warnings, "rollout-warning", platform, by("rolloutId"), []string{"subject", "part"}},
+	{supports, "release-support", platform, func(i Item) string { return Text(i, "organizationId") + "/" + Text(i, "part") }, []string{"subject", "part"}},
 	{freezes, "freeze", platform, by("id"), []string{"id", "lifted"}},
 	{dynamo.Factories, "factory", platform, by("factoryId"), []string{"machineChanges", "machineCount"}},
 	{dynamo.Edges, "edge", shard, by("edgeId"), []string{"pair", "list", "place"}},

@@ -15,8 +15,13 @@ import (
 
 // An own is what a person of an organization sees: its boxes, and what rollouts do with them.
 type own struct {
-	census.Fleet
+	fleet
 	answer api.Response
+}
+
+type fleet struct {
+	census.Fleet
+	census.Supports
 }
 
 // ownOf reads what the person's organization sees, if the person may not see the platform. It returns the refusal of the
@@ -31,8 +36,8 @@ func ownOf(ctx context.Context, c *run.Call, refusal error) (own, error) {
 	if err != nil || me.OrganizationID == "" {
 		return own{}, refusal
 	}
-	fleet, answer, err := api.Get[census.Fleet](ctx, c, api.Path("/api/organizations/%s/fleet", me.OrganizationID), asked(true))
-	return own{fleet, answer}, err
+	found, answer, err := api.Get[fleet](ctx, c, api.Path("/api/organizations/%s/fleet", me.OrganizationID), asked(true))
+	return own{found, answer}, err
 }
 
 // on returns one of the organization's channels.
@@ -55,6 +60,7 @@ func ownStatus(c *run.Call, o own, most int) error {
 		c.Say("%s has no box yet", o.OrganizationID)
 		return nil
 	}
+	tellSupport(c, o.Supports)
 	shown := o.Channels
 	if most > 0 {
 		shown = shown[:min(most, len(shown))]

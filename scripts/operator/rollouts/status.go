@@ -134,6 +134,19 @@ type now struct {
 	Active int             `json:"active"` // rollouts
 	Items  []standing      `json:"items"`
 	More   bool            `json:"more"`
+	census.Supports
+}
+
+// tellSupport says which versions boxes run whose support ends.
+func tellSupport(c *run.Call, s census.Supports) {
+	for _, one := range s.Support {
+		verb := "ends"
+		if !one.SupportedUntil.After(time.Now()) {
+			verb = "ended"
+		}
+		c.Tell("the support of %s of %s %s %s; %s of %s run it", one.Version, one.EdgeType, verb, clock(one.SupportedUntil),
+			count(one.Boxes)+terminal.Noun(one.Boxes, " box", " boxes"), one.OrganizationID)
+	}
 }
 
 // statusOfAll shows the active rollouts, those that were halted recently, and the channels without a rollout.
@@ -162,6 +175,7 @@ func statusOfAll(ctx context.Context, c *run.Call, most int) error {
 		}
 		c.Tell("frozen until %s: %s", clock(frozen.Until), frozen.Reason)
 	}
+	tellSupport(c, all.Supports)
 	if len(all.Items) == 0 {
 		c.Say("there is no channel yet; publish a version first: wavegate publish --help")
 		return nil
@@ -261,7 +275,7 @@ func rollingOut(ctx context.Context, c *run.Call) (n now, err error) {
 		if err != nil {
 			return n, err
 		}
-		n.Freeze, n.Active, n.More = page.Freeze, page.Active, page.More
+		n.Freeze, n.Active, n.More, n.Supports = page.Freeze, page.Active, page.More, page.Supports
 		for _, text := range page.Items {
 			s, err := standingOf(text)
 			if err != nil {

@@ -48,6 +48,7 @@ var answers = map[string]any{
 	"Overview": struct {
 		census.Overview
 		method.Warned
+		census.Supports
 	}{},
 	"Progress":   census.Progress{},
 	"Moment":     census.Snapshot{},
@@ -56,6 +57,7 @@ var answers = map[string]any{
 	"Fleet": struct {
 		census.Fleet
 		method.Warned
+		census.Supports
 	}{},
 	"OwnRollout":       census.OwnRollout{},
 	"ChannelProgress":  census.ChannelVersions{},

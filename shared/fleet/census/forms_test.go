@@ -28,6 +28,8 @@ func TestForms_AreKept(t *testing.T) {
 	golden.Kept[head[ChannelVersions]](t, dynamo.Progress, "census of a channel", golden.Most{"answer.versions[]": MostVersions, "answer.optedOut[]": mostOptedOut, "answer.optedOut[].of": 8})
 	golden.Kept[head[string]](t, dynamo.Progress, "census of an organization", golden.Most{"answer": mostOwnText})
 	golden.Kept[head[report.Ran]](t, dynamo.Progress, "census of a release")
+	golden.Kept[head[Supports]](t, dynamo.Progress, "census of supports", golden.Most{"answer.support[]": mostSupports})
+	golden.Kept[supportItem](t, dynamo.Progress, "support")
 	golden.Kept[Hour](t, dynamo.Progress, "hour", golden.Most{"moments[]": 60})
 	golden.Kept[warningsItem](t, dynamo.Progress, "warnings", golden.Most{"given[]": 5 * 32 * len(cohort.Stages), "given[].event": 24, "given[].reason": 24})
 }

@@ -14,6 +14,7 @@ import (
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
+	"wavegate/shared/platform/timestamp"
 )
 
 // fellBack says that a box with a DDI client did not stay on the version that it is told.
@@ -69,6 +70,8 @@ type Why struct {
 	OpensAt *time.Time `json:"opensAt,omitempty"`
 	// TimeZones is the release of the time zone database by which OpensAt is computed; only with it.
 	TimeZones string `json:"timeZones,omitempty"`
+	// SupportedUntil is when the support of what the box runs ends, or has ended; nil: nobody has said.
+	SupportedUntil *time.Time `json:"supportedUntil,omitempty"`
 	// Warnings lists problems that the box's DDI client may have with the release that it is told.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -122,7 +125,7 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	if err != nil {
 		return Why{}, err
 	}
-	carried, failed, seen, err := s.beside(ctx, row, known)
+	carried, failed, said, seen, err := s.beside(ctx, row, known)
 	if err != nil {
 		return Why{}, err
 	}
@@ -131,6 +134,9 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 		return Why{}, err
 	}
 	why := whyOf(known, failed)
+	if why.SupportedUntil = said.SupportedUntil; said.SupportedUntil != nil && !said.SupportedUntil.After(box.At) {
+		why.Sentence += fmt.Sprintf(" The support of %s, which it runs, ended at %s.", known.Running, timestamp.Text(*said.SupportedUntil))
+	}
 	why.Version, why.Source, why.Towards, why.Reason = d.Version, d.Source(), d.Towards(), d.Reason
 	why.Sentence = d.Sentence(box, string(carried.Status)) + why.Sentence
 	if known.Label != "" {
@@ -156,8 +162,9 @@ func (s *Store) Why(ctx context.Context, caller auth.Principal, edgeID string) (
 	return why, nil
 }
 
-// beside reads the rollout of a box's channel, the release that a DDI box failed to install, and when the box was last seen.
-func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report.Row) (carried rollout.Rollout, failed release.Release, seen *time.Time, err error) {
+// beside reads the rollout of a box's channel, the release that a DDI box failed to install, what is said of the one that it runs,
+// and when the box was last seen.
+func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report.Row) (carried rollout.Rollout, failed release.Release, said release.Said, seen *time.Time, err error) {
 	var reads []func(context.Context) error
 	if row.Rollout != nil {
 		reads = append(reads, func(ctx context.Context) (err error) { carried, err = s.rollouts.Get(ctx, row.Rollout.ID); return err })
@@ -177,8 +184,14 @@ func (s *Store) beside(ctx context.Context, row release.ChannelRow, known report
 			return err
 		})
 	}
+	if known.Running != "" {
+		reads = append(reads, func(ctx context.Context) (err error) {
+			said, err = s.releases.Said(ctx, release.Named{EdgeType: known.EdgeType, Version: known.Running})
+			return err
+		})
+	}
 	err = dynamo.Together(ctx, reads...)
-	return carried, failed, seen, err
+	return carried, failed, said, seen, err
 }
 
 // whyOf is what a box's row says of it.

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/shared/platform/dynamo"
@@ -157,6 +158,16 @@ func saidKey(n Named) dynamo.Key {
 func (s *Store) Said(ctx context.Context, n Named) (is Said, err error) {
 	_, err = s.db.Get(ctx, dynamo.Releases, saidKey(n), &is)
 	return is, err
+}
+
+// EachSaid calls a function with what is said of each release.
+func (s *Store) EachSaid(ctx context.Context, each func(Named, Saying)) error {
+	of := dynamo.Selection{Table: dynamo.Releases, Partition: SaidPartition, Eventually: true}
+	return dynamo.Walk(ctx, s.db, of, nil, 0, func(is Said) error {
+		edgeType, version, _ := strings.Cut(is.ID, "/")
+		each(Named{EdgeType: edgeType, Version: version}, is.Saying)
+		return nil
+	})
 }
 
 // SaidOf returns what is said of the releases of an edge type, by their versions.

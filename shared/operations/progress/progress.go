@@ -44,7 +44,7 @@ var (
 			Grants: []operations.Grant{
 				operations.May(dynamo.Rollouts, dynamo.Get), // the freeze
 				operations.ListByIndex(dynamo.Rollouts, "byStatus", "byEdgeTypeAndStatus", "byChannelNameAndStatus", "byChannelAndStatus"),
-				operations.May(dynamo.Progress, dynamo.BatchGet, dynamo.Query), // the counts and the recalls
+				operations.May(dynamo.Progress, dynamo.Get, dynamo.BatchGet, dynamo.Query), // the counts and the recalls
 				operations.May(dynamo.Channels, dynamo.BatchGet),
 			},
 			Settings: census.SettingNames,
