@@ -159,22 +159,6 @@ func (v view) lines(columns int, now time.Time) []terminal.Line {
 	return list
 }
 
-// waitingSentence says how many boxes wait for plants, and until when.
-func waitingSentence(w census.AtPlants) string {
-	text := fmt.Sprintf("%s in %d closed plants: %s for a window, %s for the end of a pause",
-		count(w.Window+w.Pause+w.OptedOut), w.Plants, count(w.Window), count(w.Pause))
-	if w.OptedOut > 0 {
-		text += fmt.Sprintf(", %s opted out", count(w.OptedOut))
-	}
-	if w.Overdue > 0 {
-		text += fmt.Sprintf("; %s past the deadline", count(w.Overdue))
-	}
-	if w.OpensAt != nil {
-		text += "; the next one opens " + clock(*w.OpensAt)
-	}
-	return text
-}
-
 // standing says at which stage the rollout is and since when, or who or what ended it.
 func (v view) standing(now time.Time) string {
 	r := v.rollout
