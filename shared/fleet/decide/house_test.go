@@ -84,7 +84,7 @@ func (h *house) publish(channel, version string, d release.Details, l release.Li
 
 func (h *house) publishes(p release.Publication) {
 	h.Helper()
-	p.EdgeType, p.ArtifactURL, p.SHA256 = h.name, "https://a.example/"+p.CurrentVersion, strings.Repeat("a", 64)
+	p.EdgeType, p.ArtifactURL, p.SHA256 = cmp.Or(p.EdgeType, h.name), "https://a.example/"+p.CurrentVersion, strings.Repeat("a", 64)
 	_, err := publication.NewStore(h.db).Publish(h.ctx(), audit.Origin{}, p, input.Preconditions{})
 	expect.OK(h, err)
 }

@@ -64,15 +64,9 @@ func TestDecide_RandomBoxes_AllWaysSayTheSame(t *testing.T) {
 
 func (c *crowd) step() {
 	box, channel, version := c.one(c.boxes...), c.one("stable", "canary"), c.one("1.0.0", "2.0.0", "3.0.0", "4.0.0")
-	switch c.one("publish", "start", "start", "move", "move", "pin", "put", "pause", "opt out", "open", "polls", "polls", "polls", "says") {
-	case "publish":
-		c.publish(channel, version, described, release.Lineage{})
-	case "start":
-		if id, err := c.rollouts.Start(c.ctx(), audit.Origin{}, rollout.Plan{EdgeType: c.name, Channel: channel, TargetVersion: version}, idempotency.Claim{}); err == nil {
-			c.started = append(c.started, id)
-		}
-	case "move":
-		c.move()
+	switch c.one("steer", "steer", "steer", "steer", "steer", "pin", "put", "pause", "opt out", "open", "polls", "polls", "polls", "says") {
+	case "steer":
+		c.steer(channel, version)
 	case "pin":
 		until := c.now.Add(3 * time.Hour)
 		_, _ = c.registry.Put(c.ctx(), audit.Origin{}, c.id(box), edge.Assignment{EdgeType: c.name, Channel: channel, OrganizationID: c.name,
@@ -94,6 +88,20 @@ func (c *crowd) step() {
 		if c.clients[box] && c.row(box).DDI {
 			c.states(box, version)
 		}
+	}
+}
+
+// steer publishes a version, starts a rollout of it, or moves one.
+func (c *crowd) steer(channel, version string) {
+	switch c.one("publish", "start", "start", "move", "move") {
+	case "publish":
+		c.publish(channel, version, described, release.Lineage{})
+	case "start":
+		if id, err := c.rollouts.Start(c.ctx(), audit.Origin{}, rollout.Plan{EdgeType: c.name, Channel: channel, TargetVersion: version}, idempotency.Claim{}); err == nil {
+			c.started = append(c.started, id)
+		}
+	case "move":
+		c.move()
 	}
 }
 
