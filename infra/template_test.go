@@ -78,7 +78,7 @@ type stage struct {
 func prodContext(more ...string) map[string]any {
 	context := map[string]any{
 		"stage": "prod", "account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": "1000",
-		"alarmEmail": "ops@example.com",
+		"alarmEmail": "ops@example.com", "budgetUsd": "none",
 	}
 	for i := 0; i < len(more); i += 2 {
 		context[more[i]] = more[i+1]
