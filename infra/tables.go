@@ -27,7 +27,7 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 			// lose.
 			Encryption:         awsdynamodb.TableEncryption_AWS_MANAGED,
 			RemovalPolicy:      p.removal(),
-			DeletionProtection: jsii.Bool(p.settings.Keeps() && !t.Ephemeral),
+			DeletionProtection: jsii.Bool(p.settings.Keeps()), // also what may be lost: without its table, each call fails
 			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: jsii.Bool(!t.Ephemeral),
 			},
