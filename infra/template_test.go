@@ -115,7 +115,7 @@ func otherContext() map[string]any {
 	restored, _ := json.Marshal(restoredNames()) // a map of strings: it cannot fail
 	return prodContext(
 		"region", "us-east-1", "alarmEmail", "", "alarmTopicArn", otherTopic, "traffic", "at-once", "restoredTables", string(restored), "events", "true",
-		"bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300",
+		"bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300", "remadeTables", `{"rate-counters":2}`,
 	)
 }
 
