@@ -30,6 +30,7 @@ export const views = (scene) => [
 	['method', `#/methods/${scene.recalled}`, 'may still have it'],
 	['version', `#/methods/${scene.method}/2`, 'What it changes'],
 	['release', '#/rollout/new/gateway-x/stable', 'about'],
+	['known', '#/release/gateway-y/2.3.1', 'First published'],
 	['policy', rollout(scene.failing) + '/policy', 'What it means'],
 	['rollouts', '#/rollout', 'rollouts in all'],
 	['bad', rollout(scene.failing) + '/bad', 'Boxes that failed:'],

@@ -106,6 +106,15 @@ test('an admin of an organization pauses a plant of it, and says when it takes u
 	await plant.getByRole('button', { name: 'End the pause' }).click();
 	await page.getByRole('dialog').getByRole('button', { name: 'End the pause' }).click();
 	await expect(plant.getByText('Takes updates')).toBeVisible();
+	await plant.getByRole('button', { name: 'Opt out' }).click();
+	await page.getByLabel('Reason').fill('certified line');
+	await looksWell(page, 'an opt-out');
+	await page.getByRole('dialog').getByRole('button', { name: 'Opt out' }).click();
+	await expect(plant.getByText('Only for security')).toBeVisible();
+	await expect(plant.getByText('anna opted out at')).toContainText('certified line');
+	await plant.getByRole('button', { name: 'Opt in' }).click();
+	await page.getByRole('dialog').getByRole('button', { name: 'Opt in' }).click();
+	await expect(plant.getByText('Takes updates')).toBeVisible();
 	await plant.getByRole('button', { name: 'Windows' }).click();
 	await page.getByLabel('Time zone').fill('Europe/Berlin');
 	await page.getByLabel('Windows').fill('sat,sun 22:00-06:00\n12:00-12:00');
