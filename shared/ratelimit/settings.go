@@ -19,8 +19,8 @@ type Limits struct {
 	Boxes               int // of the boxes of one organization together; 0: they are not counted
 }
 
-// Highest is the highest limit that can be set.
-const Highest = setting.HighestLimit
+// highest is the highest limit that can be set.
+const highest = setting.HighestLimit
 
 // Settings are the settings of a function's limiter.
 type Settings struct {
