@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,4 +166,37 @@ func TestEnrolment_ABoxThatIsRegisteredWhileItWaits_IsNotAccepted(t *testing.T) 
 	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
 	admin.Put(t, boxPath, box).Is(t, http.StatusCreated)
 	admin.Post(t, path+"/accept", `{"items":[`+body+`]}`).Refused(t, problem.EdgeEnrolled)
+}
+
+// TestEnrolment_TheOldestOfAThousandThatWait_FallsOut. They are written directly to the store, because the limit of
+// the service would take two minutes.
+func TestEnrolment_TheOldestOfAThousandThatWait_FallsOut(t *testing.T) {
+	w := harness.New(t)
+	admin := w.Admin(t, "acme")
+	path, code := enrols(t, w, admin, `"box-1"`, "")
+	id := strings.TrimPrefix(path, enrolments+"/")
+	hash := strings.Repeat("c", 64)
+	put := func(item map[string]any) {
+		item["id"], item["expires"] = id, time.Now().Add(time.Hour).Unix()
+		table := dynamolocal.TableName(dynamo.Enrolments)
+		expect.Value(w.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: expect.Value(dynamo.Encode(item))(t)}))(t)
+	}
+	for i := range enrolment.MostBoxes {
+		edgeID := fmt.Sprintf("flood-%04d", i)
+		put(map[string]any{
+			"part": "waiting/" + edgeID + "/" + hash, "edgeId": edgeID, "tokenSha256": hash,
+			"since": time.Now().Add(time.Duration(i-2*enrolment.MostBoxes) * time.Second),
+		})
+	}
+	put(map[string]any{"part": "waits", "revision": enrolment.MostBoxes, "boxes": enrolment.MostBoxes})
+	_, body := redemption("late")
+	code.Post(t, redeems, body).Is(t, http.StatusAccepted)
+	var shown struct{ Waiting []enrolment.Waiting }
+	admin.Get(t, path).Is(t, http.StatusOK).Into(t, &shown)
+	if n := len(shown.Waiting); n != enrolment.MostBoxes || shown.Waiting[0].EdgeID != "late" {
+		t.Fatalf("%d wait, the newest is %+v", n, shown.Waiting[0])
+	}
+	for _, one := range shown.Waiting {
+		expect.That(t, one.EdgeID != "flood-0000", "the oldest still waits")
+	}
 }
