@@ -101,6 +101,19 @@ func TestTurns_ACallerWhoDoesNotWait_LeavesTheOthersTheirs(t *testing.T) {
 	}
 }
 
+// TestTurns_OtherSubjects_TakeNobodysTurn: callers of another organization are told theirs in between, and still the places of
+// two minutes are given away once.
+func TestTurns_OtherSubjects_TakeNobodysTurn(t *testing.T) {
+	s, last := newTestLimiter(Limits{User: highest, Organization: 60}), map[string]time.Duration{}
+	for i := range 150 {
+		for _, organization := range []string{"acme", "rival"} {
+			d := s.ask(t, Caller{User: fmt.Sprint("https://issuer ", organization, i), Organization: organization}, Ordinary)
+			last[organization] = d.RetryAfter
+		}
+	}
+	expect.Equal(t, last, map[string]time.Duration{"acme": slotLog.patience, "rival": slotLog.patience}, "the last are told to wait")
+}
+
 // TestTurns_OwnLimit_NamesTheExactSecond: nobody shares it.
 func TestTurns_OwnLimit_NamesTheExactSecond(t *testing.T) {
 	s := newTestLimiter(Limits{User: 4, Organization: 1000})
