@@ -64,7 +64,7 @@ func (x *explainer) policy(c Call) {
 // guarded reports whether the guard made changes, in a tick. Nobody called for them.
 func guarded(events []ledger.Event) bool {
 	return !slices.ContainsFunc(events, func(e ledger.Event) bool {
-		ours := []string{"rollout", "rollout-warning", "release-channel", census.SupportType, method.RecallResourceType}
+		ours := []string{"rollout", "rollout-warning", "release-channel", "release-support", method.RecallResourceType}
 		return e.Issuer != "urn:wavegate:guard" || e.User != "guard" || !slices.Contains(ours, e.Type)
 	})
 }
