@@ -97,7 +97,9 @@ var supportKind = change.Kind[SupportWarning]{
 	State: func(w SupportWarning) change.Stamp {
 		return change.Stamp{ID: w.id(), Revision: w.Revision, ChangedAt: w.UpdatedAt, Organization: w.OrganizationID}
 	},
-	Item: func(w SupportWarning) any { return supportItem{supports + w.OrganizationID, release.Pair(w.EdgeType, w.Version), w} },
+	Item: func(w SupportWarning) any {
+		return supportItem{supports + w.OrganizationID, release.Pair(w.EdgeType, w.Version), w}
+	},
 }
 
 // WarnOfSupport counts which boxes run versions whose support ends, unless the last count is recent, and warns the organizations
