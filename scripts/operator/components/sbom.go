@@ -134,9 +134,6 @@ func ofCycloneDX(text []byte, format cyclonedx.BOMFileFormat) (parts []part, err
 	if err := cyclonedx.NewBOMDecoder(bytes.NewReader(text), format).Decode(&bom); err != nil {
 		return nil, fmt.Errorf("it is not CycloneDX up to 1.7: %w", err)
 	}
-	if format == cyclonedx.BOMFileFormatXML && bom.XMLName.Local != "bom" {
-		return nil, errors.New("it is XML, but not CycloneDX")
-	}
 	var add func(*[]cyclonedx.Component)
 	add = func(list *[]cyclonedx.Component) {
 		if list == nil {
