@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,8 +63,11 @@ type Piece struct {
 // PieceOf reads a piece.
 func PieceOf(in *input.Reader) Piece {
 	p := Piece{Named: NamedOf(in)}
-	_, _ = fmt.Sscan(in.Path("piece", pieceRule), &p.Number) // otherwise it is a fault
-	body := in.Body()
+	p.Number, _ = strconv.Atoi(in.Path("piece", pieceRule)) // otherwise it is a fault
+	return pieceOf(in.Body(), p)
+}
+
+func pieceOf(body *input.Object, p Piece) Piece {
 	p.SBOM = body.Text("sbom", input.SHA256)
 	p.Total = int(body.Integer("total", totalRule))
 	body.Objects("components", 1, PieceSize, func(o *input.Object) {
