@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/scripts/local/devissuer"
@@ -79,4 +80,27 @@ func TestMethods_Withdrawal_PassesTheLimit(t *testing.T) {
 	}
 	expect.Must(t, limited, "the caller is not at their limit")
 	b.author.Patch(t, b.version(1), `{"status":"withdrawn","reason":"stop"}`).Is(t, http.StatusOK)
+}
+
+// A version with the maximum number of signatures says so, and can still be released and withdrawn.
+func TestMethods_ManySignatures_LeaveReleaseAndWithdrawalFree(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
+	refused := 0
+	for i := range 20 {
+		on := []string{`,"machines":["press-1"]`, `,"machines":["press-1","press-2"]`}[i%2]
+		if a := b.move(b.approver, 1, "trial", on); a.Status != http.StatusOK {
+			a.Refused(t, problem.EffectivityFull)
+			refused++
+		}
+	}
+	if refused != 3 { // two of the last five changed nothing
+		t.Errorf("%d of 20 trials were refused", refused)
+	}
+	b.move(b.approver, 1, "released", `,"firstArticle":{"reference":"F"}`).Is(t, http.StatusOK)
+	b.move(b.author, 1, "withdrawn", `,"orders":"finish"`).Is(t, http.StatusOK)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	got := b.holds("press-1", time.Time{})
+	expect.That(t, got == 0, "version %d holds", got)
 }

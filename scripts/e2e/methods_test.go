@@ -179,3 +179,30 @@ func TestMethods_SelfApproval_IsRefusedUnlessTheOwnerOfThePlatformSaysOtherwise(
 	expect.That(t, got == "single", "a registration without it made the approval %v", got)
 	b.move(b.author, 1, "released", "").Is(t, http.StatusOK)
 }
+
+func TestMethods_NextVersion_WhileOneIsOpen_IsRefused(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.save(2, another("Mill")).Refused(t, problem.VersionOpen)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	b.save(2, another("Mill")).Is(t, http.StatusCreated)
+}
+
+// TestMethods_SignatureIsBoundToTheContent: between reading and signing, the version is returned, saved
+// again and submitted.
+func TestMethods_SignatureIsBoundToTheContent(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
+	read := b.body(1, "released", "")
+	b.move(b.author, 1, "draft", "").Is(t, http.StatusOK)
+	b.save(1, another("Press twice")).Is(t, http.StatusNoContent)
+	b.move(b.author, 1, "in_review", "").Is(t, http.StatusOK)
+	b.approver.Patch(t, b.version(1), read).Refused(t, problem.ContentChanged)
+	b.move(b.approver, 1, "released", "").Is(t, http.StatusOK)
+	signatures := b.author.Get(t, b.version(1)).Object(t)["signatures"].([]any)
+	approval := signatures[1].(map[string]any)
+	if approval["meaning"] != "approval" || approval["userId"] != "anna" || approval["name"] != "anna" || approval["contentSha256"] != b.hash(1) || approval["authenticatedAt"] == nil {
+		t.Errorf("the approval is %v", approval)
+	}
+}
