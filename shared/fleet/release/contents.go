@@ -34,8 +34,9 @@ type Component struct {
 }
 
 var (
-	// ComponentRule accepts the name of a component, and ComponentVersionRule its version.
-	ComponentRule        = &input.Text{Pattern: `pkg:[a-z][a-z0-9.-]{0,31}/[A-Za-z0-9._~%+:/$&=!*(),;-]{1,220}`, Says: "a package URL without version, qualifiers and subpath"}
+	// ComponentRule accepts the name of a component.
+	ComponentRule = &input.Text{Pattern: `pkg:[a-z][a-z0-9.-]{0,31}/[A-Za-z0-9._~%+:/$&=!*(),;-]{1,220}`, Says: "a package URL without version, qualifiers and subpath"}
+	// ComponentVersionRule accepts the version of a component.
 	ComponentVersionRule = &input.Text{Pattern: `[!-~]{1,128}`, Says: "1 to 128 printable ASCII characters, and no space"}
 	pieceRule            = &input.Text{Pattern: `[1-9]|10`, Says: "a number from 1 to 10"}
 	totalRule            = &input.Integer{Least: 1, Most: MostComponents}
