@@ -145,8 +145,11 @@ func (m Method) fitted(park []machine.Machine) []Concern {
 // concern describes the machines with these codes, from all machines of the factory.
 func concern(v Version, asOf, number int64, codes []string, park []machine.Machine) Concern {
 	c := Concern{Version: v.Version, AsOf: asOf, Until: number, Nobody: len(codes) == 0}
-	if len(v.Decisions) > 0 {
+	if n := len(v.Decisions); n > 0 {
 		c.Since = v.Decisions[0].Number
+		if last := v.Decisions[n-1]; last.Status == Withdrawn {
+			c.Until = min(number, last.Number) // a further signature: no machine could get it since
+		}
 	}
 	if c.Nobody {
 		return c
