@@ -16,6 +16,7 @@ import (
 	"wavegate/shared/operations"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/lambdahttp"
+	"wavegate/shared/ratelimit"
 )
 
 // An alarm is a rule for when to notify operators. A section of runbook.md has its kind in the title.
@@ -28,9 +29,9 @@ type alarm struct {
 	minutes   int     // how many of the last `of` periods must reach the threshold; a period is a minute unless the metric has its own
 	of        int     // how many periods are looked at
 	missed    bool    // a period without data counts as one at the threshold
-	// below replaces the threshold: the metric must be this many standard deviations below what CloudWatch has learned to
+	// learnt replaces the threshold: the metric must be this many standard deviations below or above what CloudWatch has learned to
 	// expect. 0: the threshold counts.
-	below float64
+	learnt float64
 }
 
 // missing is how an alarm treats a period without data. Without calls there is no data: a quiet service is healthy,
@@ -50,10 +51,10 @@ func (a alarm) make(p part) awscloudwatch.Alarm {
 	}
 	id, full := jsii.String("alarm-"+name), jsii.String(p.name()+"-"+name)
 	description := jsii.String(a.says + " See " + a.kind + " in infra/runbook.md.")
-	if a.below > 0 {
+	if a.learnt > 0 {
 		return awscloudwatch.NewAnomalyDetectionAlarm(p.stack, id, &awscloudwatch.AnomalyDetectionAlarmProps{
-			AlarmName: full, AlarmDescription: description, Metric: a.metric, StdDevs: &a.below,
-			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_LOWER_THRESHOLD,
+			AlarmName: full, AlarmDescription: description, Metric: a.metric, StdDevs: &a.learnt,
+			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_LOWER_OR_GREATER_THAN_UPPER_THRESHOLD,
 			DatapointsToAlarm:  jsii.Number(a.minutes), EvaluationPeriods: jsii.Number(a.of), TreatMissingData: a.missing(),
 		})
 	}
@@ -169,7 +170,13 @@ func (w *watch) functionAlarms() []alarm {
 			threshold: 1000, minutes: 3, of: 5,
 		})
 	}
-	if reserved := w.reserved(); len(reserved) > 0 {
+	// A copilot's share is meant to be used up, and boxes send a report again; the API's failures show both.
+	reserved := slices.DeleteFunc(w.reserved(), func(name string) bool {
+		return name == reported || name == ddiReported || slices.ContainsFunc(w.rows, func(op operations.Operation) bool {
+			return op.ID == name && op.Limit == ratelimit.Copilot
+		})
+	})
+	if len(reserved) > 0 {
 		alarms = append(alarms, alarm{
 			kind: "functions-throttled", says: "Lambda refuses to run a function: its share of the account's concurrency is used up.",
 			metric:    over("SUM(METRICS())", "throttles", w.each(reserved, "Throttles", sum)...),

@@ -66,7 +66,7 @@ func TestAlarms_TellTheTopic_WhenTheyBeginAndEnd(t *testing.T) {
 			expect.That(t, len(got) == 1 && got[0] == topic, "%s: its %s are %v", id, actions, got)
 		}
 		want := "notBreaching"
-		if slices.Contains([]string{"guard-stale", "polls-fewer", "backup-missing", "outside-failing"}, kindOf(t, a)) {
+		if slices.Contains([]string{"guard-stale", "polls-unusual", "backup-missing", "outside-failing"}, kindOf(t, a)) {
 			want = "breaching" // the tick runs every minute and boxes poll, even if nobody else calls
 		}
 		expect.Equal[any](t, a.Properties["TreatMissingData"], want, "%s: a minute without data is", id)
@@ -127,7 +127,7 @@ func TestAlarms_OnFunctions_WatchBoxesHelpersAndShares(t *testing.T) {
 	for kind, want := range map[string][]string{
 		"functions-late":      slices.Concat(boxes, helpers, []string{operations.Door}),
 		"functions-slow":      helpers,
-		"functions-throttled": {manifest, ddiBase, "copilot", operations.Authorizer, operations.Bell},
+		"functions-throttled": {manifest, ddiBase, "update-rollout", operations.Authorizer, operations.Bell},
 		"authorizer-errors":   {operations.Authorizer},
 	} {
 		t.Run(kind, func(t *testing.T) {

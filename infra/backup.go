@@ -87,7 +87,7 @@ func addBackup(p part) {
 	var tables []*string
 	for _, t := range lasting() {
 		tables = append(tables, p.stack.FormatArn(&awscdk.ArnComponents{
-			Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: p.read(parameterTable(t.ID)),
+			Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: p.readTable(t.ID),
 		}))
 	}
 	awsbackup.NewCfnBackupSelection(p.stack, jsii.String("selection"), &awsbackup.CfnBackupSelectionProps{

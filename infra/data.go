@@ -78,10 +78,25 @@ func (p part) publish(h held) {
 	}
 }
 
+// readTable reads the name of a table. With one that was made anew the template changes, so that functions get new versions.
+func (p part) readTable(id dynamo.TableID) *string {
+	return p.readAs(parameterTable(id)+p.remade(id), parameterTable(id))
+}
+
+// remade marks what belongs to a table that was made anew.
+func (p part) remade(id dynamo.TableID) string {
+	if n := p.settings.RemadeTables[id]; n > 0 {
+		return fmt.Sprintf("-%d", n)
+	}
+	return ""
+}
+
 // read reads one of the names. CloudFormation reads it at each deploy.
-func (p part) read(name string) *string {
+func (p part) read(name string) *string { return p.readAs(name, name) }
+
+func (p part) readAs(id, name string) *string {
 	// The CDK's own name has 70 characters, which a large template repeats some hundred times.
-	return awscdk.NewCfnParameter(p.stack, jsii.String(strings.ReplaceAll(name, "/", "-")), &awscdk.CfnParameterProps{
+	return awscdk.NewCfnParameter(p.stack, jsii.String(strings.ReplaceAll(id, "/", "-")), &awscdk.CfnParameterProps{
 		Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(p.parameter(name)),
 	}).ValueAsString()
 }
@@ -90,7 +105,7 @@ func (p part) read(name string) *string {
 func (p part) publishedNames() held {
 	h := held{tables: map[dynamo.TableID]tableRef{}}
 	for _, id := range watchedTables {
-		h.tables[id] = tableRef{name: p.read(parameterTable(id))}
+		h.tables[id] = tableRef{name: p.readTable(id)}
 	}
 	if p.settings.OwnUserPool() && p.settings.Alarms { // only alarms look at it
 		h.pool = &poolRef{trigger: p.read(parameterTrigger)}
@@ -106,7 +121,7 @@ func (p part) published() held {
 		// reach the versions that take calls.
 		name := nonEmpty(p.settings.RestoredTables[t.ID])
 		if name == nil {
-			name = p.read(parameterTable(t.ID))
+			name = p.readTable(t.ID)
 		}
 		h.tables[t.ID] = tableRef{name: name, arn: p.stack.FormatArn(&awscdk.ArnComponents{
 			Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: name,

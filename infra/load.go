@@ -67,8 +67,11 @@ func (p part) notTheTokens(authorizer source) awscloudwatch.IMetric {
 		authorizer.metric("Invocations", sum, ""), p.own().metric("StrangersTokens", sum, ""))
 }
 
-// learnt is how many standard deviations below CloudWatch's expectation for that hour of the week raise the alarm.
-const learnt = 3
+// unusual is how many standard deviations from CloudWatch's expectation for that hour of the week raise the alarm.
+const unusual = 3
+
+// claimed is the share of the executions that are not reserved here that raises the alarm.
+const claimed = 0.8
 
 // loadAlarms watch the load, and the share of it that is refused.
 func (w *watch) loadAlarms() []alarm {
@@ -82,16 +85,16 @@ func (w *watch) loadAlarms() []alarm {
 			metric: w.limitedShare(), threshold: 5, minutes: 3, of: 5,
 		},
 		{
-			kind: "polls-fewer", says: "Fewer boxes poll than usual at this hour of the week.",
-			metric: w.waits(), below: learnt, minutes: 2, of: 3, missed: true,
+			kind: "polls-unusual", says: "Fewer boxes poll than usual at this hour of the week, or more boxes, or more often than they are told.",
+			metric: w.waits(), learnt: unusual, minutes: 2, of: 3, missed: true,
 		},
 	}
-	if account := w.settings.Concurrency.Account; account > 0 {
+	if c := w.settings.Concurrency; c.Account > 0 {
 		alarms = append(alarms, alarm{
-			kind: "concurrency", says: "80 % of the account's concurrent executions are in use or reserved.",
-			// Reserved executions count as used: nothing else can have them.
+			kind: "concurrency", says: "80 % of the account's concurrent executions that this service does not reserve are in use, or reserved by others.",
+			// Claimed are those in use and those that are reserved, which nothing else can have.
 			metric:    source{"AWS/Lambda", nil}.metric("ClaimedAccountConcurrency", maximum, ""),
-			threshold: 0.8 * float64(account), minutes: 3, of: 5,
+			threshold: float64(c.Reserved()) + claimed*float64(c.Account-c.Reserved()), minutes: 3, of: 5,
 		})
 	}
 	return alarms

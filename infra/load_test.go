@@ -59,23 +59,24 @@ func TestAlarms_429_ByTheGatewayAndByTheLimiter_AreShares(t *testing.T) {
 	expect.Equal(t, len(filters), 1, "the number of filters is")
 }
 
-// TestAlarms_FewerBoxesPoll_WhateverTheirInterval: the alarm watches the seconds that boxes are asked to wait. Their sum does
-// not change with the interval. Silence raises the alarm.
-func TestAlarms_FewerBoxesPoll_WhateverTheirInterval(t *testing.T) {
-	a := theAlarm(t, prod().template, "polls-fewer")
+// TestAlarms_FewerOrMoreBoxesPoll_WhateverTheirInterval: the alarm watches the seconds that boxes are asked to wait. Their sum does
+// not change with the interval, but grows if boxes do not wait. Silence raises the alarm.
+func TestAlarms_FewerOrMoreBoxesPoll_WhateverTheirInterval(t *testing.T) {
+	a := theAlarm(t, prod().template, "polls-unusual")
 	got := metricsOf(a)
 	if !strings.Contains(got, "Waits") || strings.Contains(got, "operation") || !strings.Contains(got, "ANOMALY_DETECTION_BAND") || strings.Contains(got, "Calls") {
 		t.Errorf("it looks at %s", got)
 	}
-	if a.Properties["ComparisonOperator"] != "LessThanLowerThreshold" || a.Properties["TreatMissingData"] != "breaching" || a.Properties["ThresholdMetricId"] == nil {
+	if a.Properties["ComparisonOperator"] != "LessThanLowerOrGreaterThanUpperThreshold" || a.Properties["TreatMissingData"] != "breaching" || a.Properties["ThresholdMetricId"] == nil {
 		t.Errorf("it is %v", a.Properties)
 	}
 }
 
-// TestAlarms_Concurrency_At80PercentOfTheAccount: other functions cannot use what is reserved for one.
-func TestAlarms_Concurrency_At80PercentOfTheAccount(t *testing.T) {
+// TestAlarms_Concurrency_At80PercentOfWhatIsNotReserved: other functions cannot use what is reserved for one, and it is claimed
+// without a call. Of 1,000 executions, 555 are reserved.
+func TestAlarms_Concurrency_At80PercentOfWhatIsNotReserved(t *testing.T) {
 	a := theAlarm(t, prod().template, "concurrency")
-	expect.That(t, a.Properties["Threshold"] == 800.0 && a.Properties["MetricName"] == "ClaimedAccountConcurrency",
+	expect.That(t, a.Properties["Threshold"] == 911.0 && a.Properties["MetricName"] == "ClaimedAccountConcurrency",
 		"it is %v", a.Properties)
 	for _, a := range pages().of("AWS::CloudWatch::Alarm") {
 		expect.That(t, kindOf(t, a) != "concurrency", "the account's quota is unknown, but an alarm watches it")

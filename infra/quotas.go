@@ -27,8 +27,22 @@ func readQuotas(r *reader) Quotas {
 	const highest = 100_000_000
 	return Quotas{
 		API: r.number("apiQuota", 10_000, 1, highest), Table: r.number("tableQuota", 40_000, 1, highest),
-		BudgetUSD: r.number("budgetUsd", 0, 0, highest),
+		BudgetUSD: readBudget(r, highest),
 	}
+}
+
+// noBudget says that a deployment is meant to have no budget.
+const noBudget = "none"
+
+func readBudget(r *reader, highest int) int {
+	v, said := r.value("budgetUsd")
+	if !said && r.stage == string(Prod) {
+		r.fault("budgetUsd: prod must set the account's monthly budget in dollars, or %s: no other alarm goes off only because calls cost more", noBudget)
+	}
+	if v == noBudget {
+		return 0
+	}
+	return r.number("budgetUsd", 0, 0, highest)
 }
 
 func (q Quotas) check(r *reader, s Settings) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 
 	"wavegate/infra/recovery"
 	"wavegate/shared/platform/dynamo"
@@ -22,6 +23,16 @@ func (s Settings) checkRestored(r *reader) {
 			r.fault("restoredTables: %s cannot be restored", id)
 		case !tableName.MatchString(name):
 			r.fault("restoredTables: %q is not a valid name for the table %s", name, id)
+		}
+	}
+	for _, id := range keysOf(s.RemadeTables) {
+		switch lost := slices.ContainsFunc(dynamo.Tables, func(t dynamo.Table) bool { return t.ID == id && t.Ephemeral }); {
+		case !lost:
+			r.fault("remadeTables: %s is restored, and not made anew: see infra/recovery.md", id)
+		case s.RestoredTables[id] != "":
+			r.fault("remadeTables: %s has a name in restoredTables", id)
+		case s.RemadeTables[id] < 1 || s.RemadeTables[id] > 99:
+			r.fault("remadeTables: %d of %s; give how often it was lost, from 1 to 99", s.RemadeTables[id], id)
 		}
 	}
 }

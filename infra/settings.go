@@ -96,7 +96,9 @@ type Settings struct {
 	Backup  Backup
 	// RestoredTables are the names of restored tables that the stack uses instead of its own.
 	RestoredTables map[dynamo.TableID]string
-	Copilot        Copilot
+	// RemadeTables are how often tables that may be lost were lost, and are made anew, empty.
+	RemadeTables map[dynamo.TableID]int
+	Copilot      Copilot
 	// PollIntervalSeconds is the interval between a box's polls.
 	PollIntervalSeconds int
 	// IdlePollIntervalSeconds is the same while a box's channel is idle.
@@ -224,6 +226,7 @@ func readSettings(r *reader) Settings {
 	}
 	s.Issuers, s.fleetIssuers, s.peopleElsewhere = issuers(r)
 	r.structured("restoredTables", &s.RestoredTables)
+	r.structured("remadeTables", &s.RemadeTables)
 	r.structured("warmWrites", &s.WarmWrites)
 	s.Console = readConsole(r, s)
 	return s

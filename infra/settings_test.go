@@ -33,10 +33,11 @@ func TestSettings_TheProjectsOwnContext_IsValid(t *testing.T) {
 	}
 	context["stage"] = "prod"
 	_, err := ReadSettings(context)
-	for _, missing := range []string{"account, region: prod must set both", "domain: boxes keep the API's URL", "accountConcurrency: prod must set", "alarmEmail, alarmTopicArn: prod must have alarms"} {
+	for _, missing := range []string{"account, region: prod must set both", "domain: boxes keep the API's URL", "accountConcurrency: prod must set", "alarmEmail, alarmTopicArn: prod must have alarms",
+		"budgetUsd: prod must set"} {
 		expect.That(t, err != nil && strings.Contains(err.Error(), missing), "prod lacks no %q: %v", missing, err)
 	}
-	expect.That(t, err != nil && strings.Count(err.Error(), "\n") == 4, "prod lacks more: %v", err)
+	expect.That(t, err != nil && strings.Count(err.Error(), "\n") == 5, "prod lacks more: %v", err)
 }
 
 func TestSettings_AStageOfAnyName_SaysWhetherItKeepsItsData(t *testing.T) {
@@ -67,7 +68,7 @@ func TestSettings_TheCommandLine_WinsOverTheFile(t *testing.T) {
 		"stages": map[string]any{
 			"prod": map[string]any{
 				"account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": 1000.0, "limitUser": 800.0,
-				"alarmEmail": "ops@example.com", "origins": []any{"https://a.example"},
+				"alarmEmail": "ops@example.com", "budgetUsd": "none", "origins": []any{"https://a.example"},
 			},
 			"dev": map[string]any{"alarmEmail": "nobody@example.com"},
 		},
@@ -132,8 +133,8 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`alarmTopicArn: "ops" is not the ARN of an SNS topic`:                   {"alarms": "true", "alarmTopicArn": "ops"},
 		`pollRate, pollBurst: 2000 and 1000 must be lower`:                      {"pollRate": "2000"},
 		`pollRate, pollBurst: 1800 and 2000 must be lower`:                      {"pollBurst": "2000"},
-		`reserveCopilot, reserveManifest, reserveDdiBase, reserveAutho`:         {"reserveCopilot": "1"},
-		`of accountConcurrency, 1000, they leave less`:                          {"accountConcurrency": "1000", "reserveManifest": "800"},
+		`of accountConcurrency, 0, the 1 that are reserved leave`:               {"reserveCopilot": "1"},
+		`of accountConcurrency, 1000, the 1155 that are reserved leave less`:    {"accountConcurrency": "1000", "reserveManifest": "800"},
 		`stages.dev: there is no setting "alarmMail"`:                           {"stages": map[string]any{"dev": map[string]any{"alarmMail": "a@example.com"}}},
 		`nor have artifacts`:                                                    {"artifacts": "true", "storeEndpoint": "http://localhost:8000"},
 		`bell: nothing would bound the cost of strangers`:                       {"bell": "true"},
@@ -181,11 +182,15 @@ func TestSettings_EachFault_IsNamed(t *testing.T) {
 		`is not the ARN of an EventBridge connection`:                           endpoint("https://x.example", "arn:x", ""),
 		`eventsChatTopicArn: "chat" is`:                                         {"events": "true", "eventsChatTopicArn": "chat"},
 		`restoredTables: "a b" is not a valid name for the table edges`:         prodContext("restoredTables", `{"edges":"a b"}`),
+		`remadeTables: edges is restored, and not made anew`:                    prodContext("remadeTables", `{"edges":1}`),
+		`remadeTables: 100 of bells; give how often it was lost`:                prodContext("remadeTables", `{"bells":100}`),
+		`remadeTables: idempotency has a name in restoredTables`:                prodContext("remadeTables", `{"idempotency":1}`, "restoredTables", `{"idempotency":"wavegate-prod-i"}`),
 		`restoredTables: rate-counters cannot be restored`:                      prodContext("restoredTables", `{"rate-counters":"wavegate-prod-x"}`),
 		`backupCopyVaultArn: "x" is not the ARN`:                                prodContext("backupCopyVaultArn", "x"),
 		`copies need backup=true`:                                               prodContext("backup", "false", "backupCopyVaultArn", testVault),
 		`outsideSecret: `:                                                       prodContext("outsideSecret", "wavegate/outside"),
-		`budgetUsd: `:                                                           {"budgetUsd": "100"},
+		`budgetUsd: the deployment has no alarms`:                               {"budgetUsd": "100"},
+		`budgetUsd: some must be a whole number`:                                prodContext("budgetUsd", "some"),
 		`traffic: `:                                                             {"traffic": "slowly"},
 	} {
 		t.Run(want, func(t *testing.T) {

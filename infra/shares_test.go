@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +64,8 @@ func TestThrottles_EachMethodHasItsOwn(t *testing.T) {
 }
 
 func TestConcurrency_WhereTheAccountHasIt_IsDivided(t *testing.T) {
-	want := map[string]any{"copilot": 50.0, manifest: 200.0, ddiBase: 100.0, operations.Authorizer: 100.0}
+	want := map[string]any{"copilot": 50.0, manifest: 200.0, ddiBase: 100.0, operations.Authorizer: 100.0,
+		"update-rollout": 50.0, reported: 25.0, ddiReported: 25.0, operations.Tick: 5.0}
 	template := prod()
 	for _, name := range append(table.Functions(), preTokenGeneration) {
 		if name == operations.Docs || name == operations.Console || name == operations.Bell || name == operations.Door {
@@ -84,12 +86,52 @@ func TestConcurrency_OfASmallAccount_IsLeftWhole(t *testing.T) {
 		"10":   {Account: 10},
 		"199":  {Account: 199},
 		"200":  {Account: 200, Copilot: 10, Manifest: 40, DDIBase: 20, Authorizer: 20},
-		"1000": {Account: 1000, Copilot: 50, Manifest: 200, DDIBase: 100, Authorizer: 100},
+		"499":  {Account: 499, Copilot: 24, Manifest: 99, DDIBase: 49, Authorizer: 49},
+		"500":  {Account: 500, Copilot: 25, Manifest: 100, DDIBase: 50, Authorizer: 50, Rollouts: 50, Reports: 12, Tick: 5},
+		"1000": {Account: 1000, Copilot: 50, Manifest: 200, DDIBase: 100, Authorizer: 100, Rollouts: 50, Reports: 25, Tick: 5},
 	} {
 		got, err := ReadSettings(prodContext("accountConcurrency", quota))
 		expect.That(t, err == nil && got.Concurrency == want, "%s: %+v, %v", quota, got.Concurrency, err)
 	}
-	got, err := ReadSettings(prodContext("reserveCopilot", "5", "reserveManifest", "0"))
-	want := (Concurrency{Account: 1000, Copilot: 5, DDIBase: 100, Authorizer: 100})
+	got, err := ReadSettings(prodContext("reserveCopilot", "5", "reserveManifest", "0", "reserveRollouts", "60", "reserveReports", "0", "reserveTick", "0"))
+	want := (Concurrency{Account: 1000, Copilot: 5, DDIBase: 100, Authorizer: 100, Rollouts: 60})
 	expect.That(t, err == nil && got.Concurrency == want, "with explicit settings: %+v, %v", got.Concurrency, err)
+}
+
+// TestConcurrency_OfEachDocumentedSize_IsAcceptedAndQuiet reads the columns of fleet-size.md: the settings are accepted, no alarm goes
+// off without a call, and a halt has an execution beside 40 promotions, each of which waits before it is answered.
+func TestConcurrency_OfEachDocumentedSize_IsAcceptedAndQuiet(t *testing.T) {
+	columns := func(name string) []string {
+		for line := range strings.Lines(string(expect.Value(os.ReadFile("fleet-size.md"))(t))) {
+			if row, found := strings.CutPrefix(line, "| "+name+" |"); found {
+				return strings.Fields(strings.NewReplacer("|", " ", ",", "", "–", "none").Replace(row))
+			}
+		}
+		t.Fatalf("fleet-size.md has no row %s", name)
+		return nil
+	}
+	read := func(settings ...string) {
+		got, err := ReadSettings(prodContext(settings...))
+		c := got.Concurrency
+		alarm := float64(c.Reserved()) + claimed*float64(c.Account-c.Reserved())
+		expect.That(t, err == nil && c.Rollouts > 40 && c.Reports > 0 && c.Tick > 0 && c.Account-c.Reserved() >= unreserved && float64(c.Reserved()) < alarm,
+			"%v: %+v, %v", settings, c, err)
+	}
+	reserved := columns("`reserveDoor`, `reserveBell`")
+	either, both := columns("`accountConcurrency` with either"), columns("`accountConcurrency` with both")
+	expect.That(t, len(reserved) == 5 && len(either) == 5 && len(both) == 5, "%v %v %v", reserved, either, both)
+	for i, n := range reserved {
+		read("accountConcurrency", either[i], "door", "true", "reserveDoor", n)
+		read("accountConcurrency", either[i], "bell", "true", "reserveBell", n)
+		read("accountConcurrency", both[i], "door", "true", "bell", "true", "reserveDoor", n, "reserveBell", n)
+	}
+	quota := columns("quota: Lambda, concurrent executions; `accountConcurrency`")
+	expect.Equal(t, len(quota), 3, "columns")
+	for i, n := range quota {
+		settings := []string{"accountConcurrency", n}
+		for _, name := range []string{"pollRate", "pollBurst", "throttleRate", "throttleBurst"} {
+			settings = append(settings, name, columns("`" + name + "`")[i])
+		}
+		read(settings...)
+	}
 }

@@ -106,7 +106,7 @@ func TestTables_AreTheDefinitions(t *testing.T) {
 				"BillingMode": "PAY_PER_REQUEST", "TableName": nil, "SSESpecification/SSEEnabled": true, // with the account's key
 				"PointInTimeRecoverySpecification/PointInTimeRecoveryEnabled": !want.Ephemeral,
 			}, "%s", at)
-			if protected := p["DeletionProtectionEnabled"] == true; protected != (stage == "prod" && !want.Ephemeral) {
+			if protected := p["DeletionProtectionEnabled"] == true; protected != (stage == "prod") {
 				t.Errorf("%s: deletion protection is %v", at, protected)
 			}
 		}

@@ -27,7 +27,7 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 			// lose.
 			Encryption:         awsdynamodb.TableEncryption_AWS_MANAGED,
 			RemovalPolicy:      p.removal(),
-			DeletionProtection: jsii.Bool(p.settings.Keeps() && !t.Ephemeral),
+			DeletionProtection: jsii.Bool(p.settings.Keeps()), // also what may be lost: without its table, each call fails
 			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: jsii.Bool(!t.Ephemeral),
 			},
@@ -49,7 +49,8 @@ func (p part) addTables() map[dynamo.TableID]tableRef {
 		if t.TTL != "" {
 			props.TimeToLiveAttribute = jsii.String(t.TTL)
 		}
-		construct := "table-" + string(t.ID)
+		// CloudFormation does not notice that a table is gone, and makes another construct anew.
+		construct := "table-" + string(t.ID) + p.remade(t.ID)
 		if restored := p.settings.RestoredTables[t.ID]; restored != "" {
 			// Another construct, because CloudFormation imports the table as a new resource under its existing name. Like
 			// every restored table, it is retained when the setting is removed.

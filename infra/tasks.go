@@ -51,6 +51,7 @@ func (s *service) addTasks() {
 		s.add(functionSpec{
 			name: task.ID, description: task.Summary, memoryMB: task.MemoryMB, timeout: task.Timeout,
 			grants: task.Grants, environment: s.operationEnvironment(task.Operation),
+			reserved: s.settings.Concurrency.of(task.ID, task.Operation),
 		})
 	}
 }

@@ -78,7 +78,7 @@ type stage struct {
 func prodContext(more ...string) map[string]any {
 	context := map[string]any{
 		"stage": "prod", "account": "111122223333", "region": "eu-central-1", "domain": "none", "accountConcurrency": "1000",
-		"alarmEmail": "ops@example.com",
+		"alarmEmail": "ops@example.com", "budgetUsd": "none",
 	}
 	for i := 0; i < len(more); i += 2 {
 		context[more[i]] = more[i+1]
@@ -115,7 +115,7 @@ func otherContext() map[string]any {
 	restored, _ := json.Marshal(restoredNames()) // a map of strings: it cannot fail
 	return prodContext(
 		"region", "us-east-1", "alarmEmail", "", "alarmTopicArn", otherTopic, "traffic", "at-once", "restoredTables", string(restored), "events", "true",
-		"bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300",
+		"bell", "true", "bellUrl", "https://bell.example.com", "reserveBell", "300", "remadeTables", `{"rate-counters":2}`,
 	)
 }
 

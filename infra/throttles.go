@@ -23,11 +23,12 @@ type Throttles struct {
 // A Throttle is a bound in requests a second, with a burst.
 type Throttle struct{ Rate, Burst int }
 
-// The operations with which boxes poll, their own and hawkBit's DDI, and the one with which they report.
+// The operations with which boxes poll and report, their own and hawkBit's DDI.
 const (
-	manifest = "get-manifest"
-	ddiBase  = "get-ddi-base"
-	reported = "put-update-report"
+	manifest    = "get-manifest"
+	ddiBase     = "get-ddi-base"
+	reported    = "put-update-report"
+	ddiReported = "post-ddi-deployment-feedback"
 )
 
 var (

@@ -193,6 +193,20 @@ func TestAuthorize_AnyAttack_HasOneOfTwoAnswers(t *testing.T) {
 	}
 }
 
+// TestAuthorize_AFloodOfBadTokens_IsCountedAndSampled: after 100 lines, a container writes one of 100. An accepted token is written.
+func TestAuthorize_AFloodOfBadTokens_IsCountedAndSampled(t *testing.T) {
+	w := tokentest.NewWorld(noon)
+	h := newHarness(t, w.Setting, atNoon)
+	for range 1000 {
+		_, _ = h.authorize(t.Context(), withToken("no token"))
+	}
+	expect.Equal(t, strings.Count(h.log.String(), "\n"), 109, "lines")
+	expect.Equal(t, len(h.reasons(t)), 1000, "counted")
+	h.log.Reset()
+	expect.Value(h.authorize(t.Context(), withToken(w.Person().Sign())))(t)
+	expect.Equal(t, h.outcome(t), accepted, "logged as")
+}
+
 func TestAuthorize_AuthorizationHeader(t *testing.T) {
 	w := tokentest.NewWorld(noon)
 	good := w.Person().Sign()

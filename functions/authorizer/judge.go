@@ -146,6 +146,10 @@ func authorizations(event request) (values []string) {
 	return values
 }
 
+// wholeRefusals is how many refusals a container writes before it writes a sample, one of sampledRefusals: whoever floods the service with
+// tokens must not decide what its logs cost. Metrics count each.
+const wholeRefusals, sampledRefusals = 100, 100
+
 // report writes the call's log line and, for a refusal, its metric. Only the log contains the
 // cause, and nothing contains the token. A refusal is the caller's fault, so it is not logged as
 // an error.
@@ -166,7 +170,9 @@ func (a *authorizer) report(ctx context.Context, event request, v verdict, took 
 	if v.class == fault || v.class == badEvent {
 		level = slog.LevelError
 	}
-	a.log.LogAttrs(ctx, level, "call", attributes...)
+	if n := a.refusals(v.class); level == slog.LevelError || n <= wholeRefusals || n%sampledRefusals == 0 {
+		a.log.LogAttrs(ctx, level, "call", attributes...)
+	}
 	if v.class != accepted {
 		metrics := []telemetry.Metric{telemetry.One("TokenRefusals")}
 		if slices.Contains(token.Strangers, v.class) {
@@ -174,4 +180,12 @@ func (a *authorizer) report(ctx context.Context, event request, v verdict, took 
 		}
 		telemetry.Emit(a.metrics, a.now(), map[string]string{"operation": operation, "reason": string(v.class)}, metrics...)
 	}
+}
+
+// refusals counts a refusal, and returns how many there were; 0 for an accepted token.
+func (a *authorizer) refusals(class token.RefusalReason) int64 {
+	if class == accepted {
+		return 0
+	}
+	return a.refused.Add(1)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -66,6 +67,7 @@ type authorizer struct {
 	now      func() time.Time
 	log      *slog.Logger
 	metrics  io.Writer
+	refused  atomic.Int64 // tokens, since the container's start
 }
 
 func newAuthorizer(issuers []token.Issuer, tokens knows, now func() time.Time, log *slog.Logger, metrics io.Writer) *authorizer {

@@ -67,6 +67,20 @@ func TestRace_50Promotions_AreOneRaiseAndOneEvent(t *testing.T) {
 	expect.Equal(t, eventNames(w, t, "rollout", id(path)), []string{"RolloutStarted", "RolloutPromoted"}, "events")
 }
 
+// TestRace_AHaltBeside40Promotions_IsMadeWithThem: all are in flight at once, as a reservation of 41 executions lets them be.
+func TestRace_AHaltBeside40Promotions_IsMadeWithThem(t *testing.T) {
+	w, owner := begin(t, harness.WithProcesses(41))
+	paths := make([]string, 41)
+	for i := range paths {
+		paths[i] = start(t, owner, fmt.Sprint("gateway-", i))
+	}
+	counts, _ := race(t, w, 41, "update-rollout", func(i int) (harness.Answer, error) {
+		return owner.Try(http.MethodPatch, paths[i], []string{`{"staged_percent":10}`, `{"status":"halted"}`}[i/40])
+	})
+	expect.Equal(t, counts, map[int]int{http.StatusNoContent: 41}, "answers")
+	owner.Get(t, paths[40]).Has(t, `{"status":"halted"}`)
+}
+
 func TestRace_50StartsOnOneChannel_LeaveOneRollout(t *testing.T) {
 	w, owner := published(t, harness.WithProcesses(50))
 	owner.Put(t, channelPath("gateway-x", "canary"), release("1.1.0", digest("b"))).Is(t, http.StatusCreated)

@@ -253,11 +253,15 @@ func (f fleet) needs(poll limit) need {
 	if wanted := float64(n.Executions) * 3 / manifestShare; wanted > concurrencyQuota {
 		n.Concurrency = up(wanted, 500)
 	}
-	if f.Bell || f.Door { // three times the need, at 10 calls a second each
-		n.Bell = int(math.Ceil(3 * f.Boxes / f.Interval / 10))
-		if wanted := float64(n.Concurrency)*(1-bellShare) + float64(n.Bell); wanted > float64(n.Concurrency) {
-			n.Concurrency = up(wanted, 500)
+	kept := 0.0
+	for _, one := range []bool{f.Bell, f.Door} {
+		if one { // three times the need, at 10 calls a second each
+			n.Bell = int(math.Ceil(3 * f.Boxes / f.Interval / 10))
+			kept++
 		}
+	}
+	if wanted := float64(n.Concurrency)*(1-kept*bellShare) + kept*float64(n.Bell); wanted > float64(n.Concurrency) {
+		n.Concurrency = up(wanted, 500)
 	}
 	if writes := n.PerSecond * spare * poll.Write; writes > warmed {
 		n.WarmWrites = up(writes, 1000)

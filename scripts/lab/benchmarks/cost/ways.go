@@ -42,8 +42,14 @@ func writeWays(w io.Writer) error {
 		name := strings.TrimSuffix(way.name+" (`"+way.options+"`)", " (``)")
 		row(name, fleets, func(f fleet) string { return thousands(f.total(poll)) + "; " + fmt.Sprintf("%.3f", f.boxYear(poll)) })
 	}
-	reserved, err := readFleets([]string{"-door"})
-	row("`reserveDoor` or `reserveBell`", reserved, func(f fleet) string { return thousands(float64(f.needs(poll).Bell)) })
-	row("`accountConcurrency` with either", reserved, func(f fleet) string { return thousands(float64(f.needs(poll).Concurrency)) })
+	concurrency := func(f fleet) string { return thousands(float64(f.needs(poll).Concurrency)) }
+	either, err := readFleets([]string{"-door"})
+	if err != nil {
+		return err
+	}
+	both, err := readFleets([]string{"-door", "-bell"})
+	row("`reserveDoor`, `reserveBell`", either, func(f fleet) string { return thousands(float64(f.needs(poll).Bell)) })
+	row("`accountConcurrency` with either", either, concurrency)
+	row("`accountConcurrency` with both", both, concurrency)
 	return err
 }
