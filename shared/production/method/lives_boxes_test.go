@@ -103,7 +103,7 @@ func (l *lived) holders(m *model, codes map[string]bool) (must, may bool) {
 			has, perhaps := m.has(version, code)
 			left, listed := m.left(version)
 			must = must || has && !m.confirmed[version][code] || m.withdrawn[version] && left[code]
-			may = may || perhaps || listed[code]
+			may = may || perhaps || listed[code] || m.crossed[version][code]
 		}
 	}
 	return must, may

@@ -51,7 +51,7 @@ type model struct {
 	loaded    map[int64]map[string]bool            // machines whose last word was that they have it
 	told      map[int64]map[string]bool            // machines that had reported it when its withdrawal was signed
 	confirmed map[int64]map[string]bool            // by a person
-	crossed   map[int64]map[string]bool            // changed at once with a withdrawal: may be told, if steps name them
+	crossed   map[int64]map[string]bool            // changed at once with a withdrawal: may be told and keep their box, if steps name them
 	others    map[int64]map[string]map[claim]bool  // other bytes that the machine has; false: it may have replaced them
 }
 
