@@ -104,22 +104,15 @@ func TestPrices_OfTheAlarms_AreThoseOfTheTemplate(t *testing.T) {
 	}
 }
 
-// TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults: the command that computes the table cannot import this package.
-func TestBoundaries_OfTheTableOfFleets_AreTheStacksDefaults(t *testing.T) {
-	var source []byte
-	for _, file := range []string{"breaks.go", "fleet.go"} {
-		b := expect.Value(os.ReadFile("../scripts/lab/benchmarks/cost/" + file))(t)
-		source = append(source, b...)
-	}
+// TestNeeds_OfTheTableOfFleets_AreTheStacksDefaults: the command that computes the table cannot import this package.
+func TestNeeds_OfTheTableOfFleets_AreTheStacksDefaults(t *testing.T) {
+	source := expect.Value(os.ReadFile("../scripts/lab/benchmarks/cost/fleet.go"))(t)
 	s := expect.Value(ReadSettings(prodContext("bell", "true")))(t)
-	account := float64(s.Concurrency.Account)
 	for _, want := range []string{
-		fmt.Sprintf("webhookRate, webhookHours = %d, %d ", endpointRate, eventAge/3600),
 		fmt.Sprintf("pollRate, pollBurst, throttleRate, throttleBurst = %d, %d, %d, %d", s.Throttles.Poll.Rate, s.Throttles.Poll.Burst, s.Throttles.Method.Rate, s.Throttles.Method.Burst),
-		fmt.Sprintf("tableQuota = %d", s.Quotas.Table), fmt.Sprintf("gatewayQuota, concurrencyQuota = %d, %d", s.Quotas.API, s.Concurrency.Account),
+		fmt.Sprintf("gatewayQuota, concurrencyQuota = %d, %d", s.Quotas.API, s.Concurrency.Account),
 		fmt.Sprintf("warmed = %d", leastWarm),
-		fmt.Sprintf("manifestReserved = %.2f", float64(s.Concurrency.Manifest)/account), fmt.Sprintf("authorizerReserved = %.2f", float64(s.Concurrency.Authorizer)/account),
-		fmt.Sprintf("bellShare = %.1f", float64(s.Concurrency.Bell)/account),
+		fmt.Sprintf("bellShare = %.1f", float64(s.Concurrency.Bell)/float64(s.Concurrency.Account)),
 	} {
 		text := strings.ReplaceAll(regexp.MustCompile(`[ \t]+`).ReplaceAllString(string(source), " "), "_", "")
 		expect.That(t, strings.Contains(text, want), "the table of fleets lacks %s", want)

@@ -339,25 +339,6 @@ func TestLists_FiltersThatMatchNothing_GiveAnEmptyList(t *testing.T) {
 	}
 }
 
-// TestRollouts_ByEachCombinationOfFilters_GiveTheOneThatFits also makes use of every index.
-func TestRollouts_ByEachCombinationOfFilters_GiveTheOneThatFits(t *testing.T) {
-	p := newPlant(t, harness.New(t))
-	for i := range 8 {
-		filter := url.Values{}
-		for bit, f := range [][2]string{{"edgeType", p.edgeType}, {"channel", "stable"}, {"status", "active"}} {
-			if i>>bit&1 == 1 {
-				filter.Set(f[0], f[1])
-			}
-		}
-		got := pageOf(t, p.owner, "/api/ota/rollouts?"+filter.Encode())
-		if len(got.Items) != 1 || got.Items[0]["id"] != p.rollout[strings.LastIndex(p.rollout, "/")+1:] || got.Items[0]["status"] != "active" {
-			t.Errorf("by %s: %v", filter.Encode(), got)
-		}
-	}
-	p.owner.Get(t, "/api/ota/rollouts?status=Active").Refused(t, problem.ValidationFailed)
-	p.owner.Get(t, "/api/ota/rollouts?status=").Refused(t, problem.ValidationFailed)
-}
-
 // TestLists_OfAFactory_ShowAtOnceWhatWasWritten covers machines and methods, also with a filter, and the factory's
 // events.
 func TestLists_OfAFactory_ShowAtOnceWhatWasWritten(t *testing.T) {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"wavegate/scripts/e2e/harness"
@@ -26,19 +25,6 @@ func TestMachines_AreRegisteredRenamedAndRead(t *testing.T) {
 	p.engineer.Get(t, path, "If-None-Match", `"2"`).Is(t, http.StatusNotModified)
 	p.owner.Get(t, path).Is(t, http.StatusOK)
 	p.engineer.Get(t, p.factory+"/machines/none").Refused(t, problem.NotFound)
-}
-
-func TestMachines_BadInput_IsRefused(t *testing.T) {
-	p := newPlant(t, harness.New(t))
-	for _, code := range []string{"-a", "a%2Fb", "a%20b", strings.Repeat("a", 65), "%F0%9F%99%82"} {
-		p.engineer.Put(t, p.factory+"/machines/"+code, `{"name":"Mill"}`).Refused(t, problem.ValidationFailed)
-		p.engineer.Get(t, p.factory+"/machines/"+code).Refused(t, problem.ValidationFailed)
-	}
-	for _, body := range []string{`{}`, `{"name":""}`, `{"name":"  "}`, `{"name":null}`, `{"name":7}`, `{"Name":"Mill"}`,
-		`{"name":"Mill","code":"x"}`, `{"name":"` + strings.Repeat("a", 201) + `"}`, `{"name":"a\u0000b"}`} {
-		p.engineer.Put(t, p.factory+"/machines/mill", body).Refused(t, problem.ValidationFailed)
-	}
-	p.engineer.Get(t, p.factory+"/machines/mill").Refused(t, problem.NotFound)
 }
 
 func TestMachines_AreChangedByTheirOwnOrganizationAlone(t *testing.T) {

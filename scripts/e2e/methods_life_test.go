@@ -10,9 +10,7 @@ import (
 
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/production/chain"
 	"wavegate/shared/testing/expect"
-	"wavegate/shared/trail/audit"
 )
 
 func TestMethods_Withdrawal_MayReinstate_AtOnceOrLater(t *testing.T) {
@@ -152,30 +150,4 @@ func TestMethods_ByStatus_AreListed(t *testing.T) {
 	expect.That(t, count("?status=draft") == 0 && count("?status=in_review") == 1 && count("") == 1,
 		"the version in review is not listed as one")
 	b.author.Get(t, methods+"?status=draft&productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11").Refused(t, problem.ValidationFailed)
-}
-
-// TestMethods_Trail_IsAChainOverTheWholeLife reads the audit trail as an auditor does.
-func TestMethods_Trail_IsAChainOverTheWholeLife(t *testing.T) {
-	b := newBench(t)
-	b.release(1, smallContent)
-	kept := b.author.Get(t, b.path).Object(t)["trailSha256"]
-	b.release(2, another("Two"))
-	b.move(b.author, 2, "withdrawn", `,"reinstate":1`).Is(t, http.StatusOK)
-	events := func(kind, id string) []audit.Event {
-		var page struct{ Items []audit.Event }
-		b.approver.Get(t, "/api/factories/munich-1/audit-events?limit=100&resourceType="+kind+"&resourceId="+id).Is(t, http.StatusOK).Into(t, &page)
-		return page.Items
-	}
-	versions := append(events("production-method-version", id(b.path)+":1"), events("production-method-version", id(b.path)+":2")...)
-	links, err := chain.Check(events("production-method", id(b.path)), versions)
-	expect.Must(t, err == nil && len(links) == 7, "%d links, %v", len(links), err)
-	found := false
-	for i, l := range links {
-		expect.Equal(t, l.Fault, "", "link %d:", i+1)
-		found = found || l.SHA256 == kept
-	}
-	expect.That(t, found, "the hash that a controller kept is not in the chain")
-	if now := b.author.Get(t, b.path).Object(t)["trailSha256"]; now != links[6].SHA256 {
-		t.Errorf("the method says %v, the chain ends with %s", now, links[6].SHA256)
-	}
 }

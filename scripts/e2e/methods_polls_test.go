@@ -66,6 +66,8 @@ func TestPoll_WithoutParameters_ListsAllThatHoldsOnTheMachine(t *testing.T) {
 	}
 	p := b.poll(path + "?" + strings.Join(named[:3], "&"))
 	expect.That(t, len(p.Items) == 3, "three methods: %+v", p)
+	p = b.poll(path + "?productId=" + product)
+	expect.That(t, len(p.Items) == 5, "the methods of the product: %+v", p)
 	for query, pointer := range map[string]string{
 		strings.Repeat("methodId="+want[0]+"&", 26):                  "methodId",
 		named[0] + "&" + named[0]:                                    "methodId",

@@ -12,7 +12,6 @@ import (
 	"wavegate/scripts/e2e/harness"
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/platform/timestamp"
 	"wavegate/shared/testing/expect"
 )
 
@@ -152,14 +151,6 @@ func TestMethods_Faults_AreAllToldWithPointers(t *testing.T) {
 	b.author.Patch(t, b.version(1), `{"status":"in_review","reason":"x"}`+strings.Repeat(" ", 16<<10)).Refused(t, problem.BodyTooLarge)
 }
 
-func TestMethods_NextVersion_WhileOneIsOpen_IsRefused(t *testing.T) {
-	b := newBench(t)
-	b.save(1, smallContent).Is(t, http.StatusCreated)
-	b.save(2, another("Mill")).Refused(t, problem.VersionOpen)
-	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
-	b.save(2, another("Mill")).Is(t, http.StatusCreated)
-}
-
 func TestMethods_IncompleteVersion_CannotBeSubmitted(t *testing.T) {
 	b := newBench(t)
 	b.save(1, `{"form":1,"basis":{"quantity":1,"unit":"1"},"steps":[{"id":"10","name":"a","equipment":{"machines":["press-1","nowhere"]}}]}`).Is(t, http.StatusCreated)
@@ -189,6 +180,14 @@ func TestMethods_SelfApproval_IsRefusedUnlessTheOwnerOfThePlatformSaysOtherwise(
 	b.move(b.author, 1, "released", "").Is(t, http.StatusOK)
 }
 
+func TestMethods_NextVersion_WhileOneIsOpen_IsRefused(t *testing.T) {
+	b := newBench(t)
+	b.save(1, smallContent).Is(t, http.StatusCreated)
+	b.save(2, another("Mill")).Refused(t, problem.VersionOpen)
+	b.move(b.author, 1, "withdrawn", "").Is(t, http.StatusOK)
+	b.save(2, another("Mill")).Is(t, http.StatusCreated)
+}
+
 // TestMethods_SignatureIsBoundToTheContent: between reading and signing, the version is returned, saved
 // again and submitted.
 func TestMethods_SignatureIsBoundToTheContent(t *testing.T) {
@@ -206,58 +205,4 @@ func TestMethods_SignatureIsBoundToTheContent(t *testing.T) {
 	if approval["meaning"] != "approval" || approval["userId"] != "anna" || approval["name"] != "anna" || approval["contentSha256"] != b.hash(1) || approval["authenticatedAt"] == nil {
 		t.Errorf("the approval is %v", approval)
 	}
-}
-
-func TestMethods_WhatHeldAndWillHold_IsToldForAnyTime(t *testing.T) {
-	b := newBench(t)
-	before := time.Now()
-	time.Sleep(5 * time.Millisecond)
-	b.release(1, smallContent)
-	time.Sleep(5 * time.Millisecond)
-	first := time.Now()
-	time.Sleep(5 * time.Millisecond)
-	b.save(2, another("Two")).Is(t, http.StatusCreated)
-	b.move(b.author, 2, "in_review", "").Is(t, http.StatusOK)
-	b.move(b.approver, 2, "trial", `,"machines":["press-1"]`).Is(t, http.StatusOK)
-	time.Sleep(5 * time.Millisecond)
-	trial := time.Now()
-	time.Sleep(5 * time.Millisecond)
-	later := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusOK)
-	check := func(when string) {
-		t.Helper()
-		for _, c := range []struct {
-			machine string
-			at      time.Time
-			want    int
-		}{
-			{"press-1", before, 0}, {"press-1", first, 1}, {"press-2", first, 1}, {"press-1", trial, 2}, {"press-2", trial, 1},
-			{"press-2", later.Add(-time.Second), 1}, {"press-2", later, 2},
-		} {
-			if got := b.holds(c.machine, c.at); got != c.want {
-				t.Errorf("%s: %s at %s has version %d, want %d", when, c.machine, c.at.Format(time.StampMilli), got, c.want)
-			}
-		}
-	}
-	check("after the decisions")
-	poll := b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path)).Is(t, http.StatusOK)
-	next := poll.Object(t)["items"].([]any)[0].(map[string]any)["next"].(map[string]any)
-	expect.That(t, next["version"] == 2.0 && next["from"] == timestamp.Text(later.Truncate(time.Second)),
-		"next is %v", next)
-	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?methodId="+id(b.path), "If-None-Match", poll.Header.Get("ETag")).Is(t, http.StatusNotModified)
-	b.move(b.approver, 2, "released", fmt.Sprintf(`,"firstArticle":{"reference":"F"},"effectiveFrom":%q`, later.Format(time.RFC3339))).Is(t, http.StatusOK) // no change
-	b.move(b.approver, 2, "released", `,"effectiveFrom":"2026-01-01T00:00:00Z"`).Refused(t, problem.ValidationFailed)
-	b.move(b.author, 2, "withdrawn", `,"orders":"stop"`).Is(t, http.StatusOK)
-	b.author.Put(t, "/api/factories/munich-1/machines/press-1", `{"name":"Saw","classes":["saw"]}`).Is(t, http.StatusNoContent)
-	for _, c := range []struct {
-		machine string
-		at      time.Time
-		want    int
-	}{{"press-1", first, 1}, {"press-1", trial, 2}, {"press-2", trial, 1}, {"press-2", later, 1}, {"press-1", time.Time{}, 0}} {
-		if got := b.holds(c.machine, c.at); got != c.want {
-			t.Errorf("after the withdrawal: %s at %s has version %d, want %d", c.machine, c.at.Format(time.StampMilli), got, c.want)
-		}
-	}
-	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11").Is(t, http.StatusOK)
-	b.author.Get(t, "/api/factories/munich-1/machines/press-2/methods?productId=7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11&at=2026-01-01T00:00:00Z").Refused(t, problem.ValidationFailed)
 }

@@ -91,35 +91,3 @@ func TestOverride_OfNothing_BlocksEveryCall(t *testing.T) {
 	p := a.Refused(t, problem.RateLimited)
 	expect.That(t, !strings.Contains(p.Detail, "Try again in"), "a place is promised: %s", p.Detail)
 }
-
-// TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack: a platform owner who locked themselves out.
-func TestOverride_OfNothingForOnesOwnOrganization_CanBeTakenBack(t *testing.T) {
-	w := harness.New(t)
-	owner, path := w.Owner(t), "/api/rate-limits/organizations/wavegate"
-	owner.Put(t, path, `{"limit":0}`).Is(t, http.StatusCreated)
-	limited(t, owner.Get(t, me), "org")
-	owner.Do(t, http.MethodDelete, path, "").Is(t, http.StatusNoContent)
-	owner.Get(t, me).Is(t, http.StatusOK)
-}
-
-// TestOverride_BadInput_IsRefused: bad-input.jsonl has the faults of single values.
-func TestOverride_BadInput_IsRefused(t *testing.T) {
-	w, owner := begin(t)
-	before := w.State(t)
-	for path, faults := range map[string]map[string]int{
-		"/api/rate-limits/users/eric": {
-			`{}`: 1, `{"limit":30001}`: 1, `{"limit":-1,"copilotLimit":-1,"reason":7}`: 3,
-			`{"limit":5,"expiresAt":"9999-12-31T23:59:59-00:01"}`: 1, // a year of five digits in UTC
-			`{"limit":5,"expiresAt":"2020-01-01T00:00:00Z"}`:      1,
-		},
-		"/api/rate-limits/boxes/eric":                       {`{"limit":5}`: 1},
-		"/api/rate-limits/organizations/acme?issuer=x":      {`{"limit":5}`: 1},
-		"/api/rate-limits/users/er%01ic?issuer=" + "%C3%A4": {`{"limit":5}`: 2},
-	} {
-		for body, n := range faults {
-			p := owner.Put(t, path, body).Refused(t, problem.ValidationFailed)
-			expect.Equal(t, len(p.Errors), n, "the faults %+v of %s %s:", p.Errors, path, body)
-		}
-	}
-	expect.Equal(t, w.State(t), before, "the stored data is")
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"wavegate/shared/operations/table"
 	"wavegate/shared/platform/dynamo"
 	"wavegate/shared/platform/problem"
-	"wavegate/shared/testing/dynamolocal"
 	"wavegate/shared/testing/expect"
 )
 
@@ -53,18 +51,6 @@ func meet(t *testing.T, b *storefront.Barrier) error {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	return b.Wait(ctx)
-}
-
-func TestRace_50Promotions_AreOneRaiseAndOneEvent(t *testing.T) {
-	w, owner := begin(t, harness.WithProcesses(50))
-	path := start(t, owner, "gateway-x")
-	counts, _ := race(t, w, 50, "update-rollout", func(int) (harness.Answer, error) {
-		return owner.Try(http.MethodPatch, path, `{"staged_percent":10}`)
-	})
-	expect.That(t, counts[http.StatusNoContent] != 0 && counts[http.StatusNoContent]+counts[http.StatusConflict] == 50,
-		"answers: %v, want 204 or 409 for each", counts)
-	owner.Get(t, path).Has(t, `{"staged_percent":10,"revision":2,"status":"active"}`)
-	expect.Equal(t, eventNames(w, t, "rollout", id(path)), []string{"RolloutStarted", "RolloutPromoted"}, "events")
 }
 
 // TestRace_AHaltBeside40Promotions_IsMadeWithThem: all are in flight at once, as a reservation of 41 executions lets them be.
@@ -111,29 +97,6 @@ func TestRace_PublishingAVersionWithTwoDigests_OneWinsForEver(t *testing.T) {
 		expect.Equal(t, c["sha256"], releases[0]["sha256"], "channel %v has other bytes than the release %v", c, releases[0])
 	}
 	expect.Equal(t, len(w.Items(t, dynamo.Channels)), counts[http.StatusCreated], "channels after %v:", counts)
-}
-
-func TestRace_PublishAgainstHalt_LeavesNoTornState(t *testing.T) {
-	w, owner := begin(t)
-	path := start(t, owner, "gateway-x")
-	barrier := w.Front.Barrier(2, func(c *storefront.Call) bool { return c.Writes(dynamolocal.TableName(dynamo.Channels)) })
-	var wg sync.WaitGroup
-	var published, halted harness.Answer
-	wg.Go(func() {
-		published, _ = owner.Try(http.MethodPut, channelPath("gateway-x", "stable"), release("1.0.1", digest("c")))
-	})
-	wg.Go(func() { halted, _ = owner.Try(http.MethodPatch, path, `{"status":"halted"}`) })
-	expect.OK(t, meet(t, barrier))
-	wg.Wait()
-	published.Is(t, http.StatusNoContent)
-	halted.Is(t, http.StatusNoContent)
-	owner.Get(t, path).Has(t, `{"status":"halted","revision":2}`)
-	row := w.Items(t, dynamo.Channels)
-	i := slices.IndexFunc(row, func(m map[string]any) bool { return m["channel"] == "stable" })
-	expect.Equal(t, row[i]["currentVersion"], "1.0.1", "the channel is %v", row[i])
-	if carried, ok := row[i]["rollout"].(map[string]any); ok && carried["active"] != false {
-		t.Errorf("the channel still carries the rollout as active: %v", carried)
-	}
 }
 
 const method = `{"productId":"7b0f2c52-6e0b-4f53-9f51-0c5d6a3c1e11","name":"Milling"}`

@@ -211,13 +211,13 @@ func (op Operation) Parameters() []string {
 	return names
 }
 
-// DDIPath is what the paths of hawkBit's DDI begin with.
-const DDIPath = "/api/ddi"
+// ddiPath is what the paths of hawkBit's DDI begin with.
+const ddiPath = "/api/ddi"
 
 // RootPath is the second path of a hawkBit DDI operation, for clients that accept no path in the server's URL. A stack
 // has it only on request. It is empty for other operations.
 func (op Operation) RootPath() string {
-	if path, ok := strings.CutPrefix(op.Path, DDIPath); ok {
+	if path, ok := strings.CutPrefix(op.Path, ddiPath); ok {
 		return path
 	}
 	return ""

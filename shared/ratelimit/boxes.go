@@ -81,7 +81,7 @@ func (f *boxGroup) ofGateway(now time.Time) int {
 // leases reports whether containers lease the calls. The calls of a gateway of few boxes are counted one by one, like a user's.
 func (f *boxGroup) leases(c Caller, now time.Time) bool {
 	if c.Gateway {
-		return f.ofGateway(now) > Highest
+		return f.ofGateway(now) > highest
 	}
 	return !f.suffices(now)
 }
@@ -189,7 +189,7 @@ func (l *Limiter) lease(ctx context.Context, c Caller, d *Result, now time.Time)
 		return x, nil
 	}
 	x.account = a
-	x.QuotaPolicy = QuotaPolicy{Name: s.policy, Quota: s.limit, Remaining: max(s.limit-a.Book.Used(now.Unix()), 0), Reset: Window}
+	x.QuotaPolicy = QuotaPolicy{Name: s.policy, Quota: s.limit, Remaining: max(s.limit-a.Book.Used(now.Unix()), 0), Reset: window}
 	return x, nil
 }
 

@@ -147,7 +147,7 @@ func TestAdmit_Containers_AreNeverOverTheLimit(t *testing.T) {
 	}
 	most, since := 0, 0
 	for i, at := range calls {
-		for at.Sub(calls[since]) >= Window {
+		for at.Sub(calls[since]) >= window {
 			since++
 		}
 		most = max(most, i-since+1)
@@ -187,7 +187,7 @@ func TestAdmit_Gateway_MayCallForAllBoxesOfItsOrganization(t *testing.T) {
 				s.now = s.now.Add(100 * time.Millisecond)
 			}
 			expect.That(t, admitted >= c.least && admitted <= c.most, "%d were admitted", admitted)
-			expect.Equal(t, books.writes > 0, c.limit > Highest, "calls are leased:")
+			expect.Equal(t, books.writes > 0, c.limit > highest, "calls are leased:")
 		})
 	}
 }

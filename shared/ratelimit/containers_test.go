@@ -77,7 +77,7 @@ func (f *fleet) round(n int) []Result {
 			f.admitted = append(f.admitted, f.now)
 		}
 	}
-	if got := f.within(Window - 2*f.spread); got > f.limits.User {
+	if got := f.within(window - 2*f.spread); got > f.limits.User {
 		f.t.Fatalf("property 1 or 7: %d admitted in 60 s, the limit is %d, the clocks differ by %v", got, f.limits.User, f.spread)
 	}
 	for _, d := range decisions {
@@ -85,7 +85,7 @@ func (f *fleet) round(n int) []Result {
 			continue
 		}
 		f.rejected++
-		if got := f.within(Window + slotLog.slot + 2*f.spread); got < f.limits.User {
+		if got := f.within(window + slotLog.slot + 2*f.spread); got < f.limits.User {
 			f.t.Fatalf("property 2: rejected with %d of %d admitted", got, f.limits.User)
 		}
 		if d.RetryAfter < time.Second || d.RetryAfter > 61*time.Second || d.RetryAfter%time.Second != 0 {
@@ -154,7 +154,7 @@ func TestProperties_OnTheStores(t *testing.T) {
 		requests, rejected := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			limit := rapid.IntRange(3, size/4).Draw(t, "limit")
-			f := newFleet(t, client, Limits{User: limit, Organization: Highest, CopilotUser: limit, CopilotOrganization: Highest})
+			f := newFleet(t, client, Limits{User: limit, Organization: highest, CopilotUser: limit, CopilotOrganization: highest})
 			for f.requests < size {
 				gap := rapid.SampledFrom([]int{0, 1, 100, 499, 500, 2000, 20_000, 59_400, 60_000, 60_600, 2_048_000}).Draw(t, "gap")
 				f.now = f.now.Add(time.Duration(gap) * time.Millisecond)
@@ -195,7 +195,7 @@ func TestProperties_PeopleOfAnOrganization(t *testing.T) {
 		requests, givenBack := 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			organization := rapid.IntRange(2, size/4).Draw(t, "organization")
-			f := newFleet(t, client, Limits{User: Highest, Organization: organization, CopilotUser: Highest, CopilotOrganization: Highest})
+			f := newFleet(t, client, Limits{User: highest, Organization: organization, CopilotUser: highest, CopilotOrganization: highest})
 			name := uuid.NewString()
 			admitted := map[string]int{}
 			total := 0

@@ -19,9 +19,9 @@ import (
 // fullItem has a count in every slot that an item can hold, and an override.
 func fullItem(now time.Time) item {
 	it := item{base: slotLog.at(now) - slotLog.fresh, slots: map[slot]int{}}
-	it.override = &counterOverride{Limit: Highest, Ends: now.Add(-time.Second)}
+	it.override = &counterOverride{Limit: highest, Ends: now.Add(-time.Second)}
 	for s := it.base; s <= it.base+slotLog.fresh; s++ {
-		it.slots[s] = Highest / int(slotLog.window)
+		it.slots[s] = highest / int(slotLog.window)
 		it.total += it.slots[s]
 	}
 	return it
@@ -61,7 +61,7 @@ func TestExpressions_NameNoReservedWord(t *testing.T) {
 func TestItem_AtFullActivity_StaysWithin1KB(t *testing.T) {
 	it := fullItem(epoch)
 	s := &stored{n: int64(it.total), b: int64(it.base), slots: map[string]int64{},
-		override: true, lim: Highest, until: forever, keep: forever / 1000, ttl: forever / 1000}
+		override: true, lim: highest, until: forever, keep: forever / 1000, ttl: forever / 1000}
 	for x, n := range it.slots {
 		s.slots[slotLog.attribute(x)] = int64(n)
 	}

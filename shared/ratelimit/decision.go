@@ -128,7 +128,7 @@ func (d Result) Header() http.Header {
 	}
 	var policies, state []string
 	for _, p := range d.Policies {
-		policies = append(policies, fmt.Sprintf("%q;q=%d;w=%d", p.Name, p.Quota, Window/time.Second))
+		policies = append(policies, fmt.Sprintf("%q;q=%d;w=%d", p.Name, p.Quota, window/time.Second))
 		state = append(state, fmt.Sprintf("%q;r=%d;t=%d", p.Name, p.Remaining, p.Reset/time.Second))
 	}
 	h["RateLimit-Policy"] = []string{strings.Join(policies, ", ")}

@@ -19,7 +19,7 @@ var (
 	// issuer is a URL. No other issuer has users.
 	IssuerRule = &input.Text{Pattern: `[ -~]{1,240}`, Says: "1 to 240 printable ASCII characters"}
 	// LimitRule checks a limit; 0 allows no request.
-	LimitRule = &input.Integer{Least: 0, Most: Highest}
+	LimitRule = &input.Integer{Least: 0, Most: highest}
 	// BoxLimitRule checks a limit of all boxes. It is never below that of one.
 	BoxLimitRule = &input.Integer{Least: 600, Most: setting.HighestBoxLimit}
 	// ReasonRule checks the reason for an override.

@@ -35,9 +35,9 @@ package ratelimit
 
 import "time"
 
-// Window is the time over which a limit counts. It is part of the service's promise and is not a
+// window is the time over which a limit counts. It is part of the service's promise and is not a
 // setting.
-const Window = time.Minute
+const window = time.Minute
 
 // rules are the constants of the slot log. The service has one set. Tests change them to prove
 // that the properties detect mistakes.

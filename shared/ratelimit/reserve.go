@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Reserve is how many requests a user may make in any 60 s beyond their limits. It applies only
+// reserve is how many requests a user may make in any 60 s beyond their limits. It applies only
 // to operations that may use the reserve: see Reserved. It is the same for everyone,
 // so no override can stop a user from halting a rollout, or a box from reporting a failure, not even an override of 0.
-const Reserve = 60
+const reserve = 60
 
 // reservePolicy names the reserve in headers and problems.
 const reservePolicy = "reserve"
 
 func reserveOf(c Caller) subject {
-	return subject{key: "reserve#" + userKey(c.User), policy: reservePolicy, limit: Reserve}
+	return subject{key: "reserve#" + userKey(c.User), policy: reservePolicy, limit: reserve}
 }
 
 // askReserve admits a rejected request if the caller's reserve has a place, and counts it there.

@@ -16,7 +16,7 @@ func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
 	s := newTestLimiter(standard)
 	s.admitted(t, Ordinary, slices.Repeat([]Caller{ann}, 600)...)
 	expect.Equal(t, s.ask(t, ann, Ordinary).Outcome, Rejected, "beyond the limit, a call is")
-	s.admitted(t, Reserved, slices.Repeat([]Caller{ann}, Reserve)...)
+	s.admitted(t, Reserved, slices.Repeat([]Caller{ann}, reserve)...)
 	d := s.ask(t, ann, Reserved)
 	expect.Equal(t, answerOf(d), answer{Rejected, "user reserve", 1}, "beyond the reserve, it")
 	expect.Equal(t, s.ask(t, ann, Ordinary).Outcome, Rejected, "a call that may not use the reserve is")
@@ -28,7 +28,7 @@ func TestReserve_HaltAfterTheLimit_IsAdmittedInTheSameInstant(t *testing.T) {
 func TestReserve_HasAPlaceBeforeTheLimits_NamesItsSecond(t *testing.T) {
 	s := newTestLimiter(small)
 	s.model.override(orders[0], s.now, &counterOverride{Limit: 0})
-	s.admitted(t, Reserved, slices.Repeat([]Caller{ann}, Reserve)...)
+	s.admitted(t, Reserved, slices.Repeat([]Caller{ann}, reserve)...)
 	s.now = s.now.Add(30 * time.Second)
 	expect.Equal(t, s.ask(t, ann, Reserved).RetryAfter, 31*time.Second, "it is told to wait")
 }
@@ -68,7 +68,7 @@ func TestReserve_OwnOrganizationHasLimitZero_OverrideCanStillBeRemoved(t *testin
 // other calls.
 func TestReserve_UsedUpInAFlood_IsRemembered(t *testing.T) {
 	s := newTestLimiter(small)
-	for range 3 + Reserve {
+	for range 3 + reserve {
 		s.ask(t, ann, Reserved)
 	}
 	for range recallRun {
@@ -94,7 +94,7 @@ func TestReserve_Properties(t *testing.T) {
 		}
 		containers := make([]*Limiter, rapid.IntRange(1, 4).Draw(t, "containers"))
 		for i := range containers {
-			containers[i] = New(Config{Limits: Limits{User: limit, Organization: Highest}, Table: "-", Clock: func() time.Time { return now }})
+			containers[i] = New(Config{Limits: Limits{User: limit, Organization: highest}, Table: "-", Clock: func() time.Time { return now }})
 			containers[i].store = shared
 		}
 		var all, ordinary []time.Time
@@ -112,7 +112,7 @@ func TestReserve_Properties(t *testing.T) {
 			for range rapid.IntRange(1, 50).Draw(t, "burst") {
 				d := containers[rapid.IntRange(0, len(containers)-1).Draw(t, "container")].Admit(t.Context(), ann, class)
 				if d.Outcome != Admitted {
-					if class == Reserved && within(Window+slotLog.slot, all) < Reserve {
+					if class == Reserved && within(window+slotLog.slot, all) < reserve {
 						t.Fatalf("refused although the reserve has a place")
 					}
 					expect.Must(t, d.RetryAfter >= time.Second && d.RetryAfter <= 61*time.Second,
@@ -123,8 +123,8 @@ func TestReserve_Properties(t *testing.T) {
 				if class == Ordinary {
 					ordinary = append(ordinary, now)
 				}
-				if within(Window, all) > limit+Reserve || within(Window, ordinary) > limit {
-					t.Fatalf("%d calls, %d of them ordinary, were admitted in 60 s; the limit is %d", within(Window, all), within(Window, ordinary), limit)
+				if within(window, all) > limit+reserve || within(window, ordinary) > limit {
+					t.Fatalf("%d calls, %d of them ordinary, were admitted in 60 s; the limit is %d", within(window, all), within(window, ordinary), limit)
 				}
 			}
 		}

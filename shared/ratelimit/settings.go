@@ -19,8 +19,8 @@ type Limits struct {
 	Boxes               int // of the boxes of one organization together; 0: they are not counted
 }
 
-// Highest is the highest limit that can be set.
-const Highest = setting.HighestLimit
+// highest is the highest limit that can be set.
+const highest = setting.HighestLimit
 
 // Settings are the settings of a function's limiter.
 type Settings struct {
@@ -66,12 +66,6 @@ func (l Limits) Validate() error {
 
 // Names are hashed in keys, so that a long name in a token cannot make an item grow.
 func userKey(user string) string { return "user#" + digest(user) }
-
-// OrganizationSubjects are the keys of the counts of an organization's calls.
-func OrganizationSubjects(organization string) []string {
-	key := organizationKey(organization)
-	return []string{key, copilotKey(key)}
-}
 
 func organizationKey(organization string) string { return "org#" + digest(organization) }
 func copilotKey(key string) string               { return "copilot#" + key }

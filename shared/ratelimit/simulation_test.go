@@ -114,7 +114,7 @@ func (s *simulation) run(n int) error {
 
 // gap is the time until the next requests, by the present pattern.
 func (s *simulation) gap() time.Duration {
-	pace := Window / time.Duration(s.limit)
+	pace := window / time.Duration(s.limit)
 	switch s.pattern {
 	case 0: // ordinary traffic, somewhat under the limit
 		return pace * time.Duration(s.pick.between(90, 250)) / 100
@@ -248,7 +248,7 @@ func (s *simulation) item() item { return s.store.read(s.store.items[subjectKey]
 
 // window is the time in which at most the limit may be admitted, given how far clocks differ and
 // how long requests take.
-func (s *simulation) window() time.Duration { return Window - 2*s.spread - s.delay }
+func (s *simulation) window() time.Duration { return window - 2*s.spread - s.delay }
 
 func (s *simulation) limitAt(container int) int {
 	return item{override: s.override}.limit(s.clock(container), s.limit)
@@ -266,7 +266,7 @@ func (s *simulation) verdict(p pending, v verdict, alone bool) error {
 	limit := v.limit
 	// The second property: enough were admitted just before. After a clock moved back, counts
 	// last until the clock shows its old time, or until a roll pulls them to the present.
-	since := p.began - Window - s.rules.slot - 2*s.spread - s.delay
+	since := p.began - window - s.rules.slot - 2*s.spread - s.delay
 	n := len(s.admitted) - sort.Search(len(s.admitted), func(i int) bool { return s.admitted[i] > since })
 	if n < limit && p.began+s.jumped > s.high+s.rules.longest+2*s.spread+s.delay {
 		return &violation{2, fmt.Sprintf("rejected at %v with %d of %d admitted since %v", p.began, n, limit, since)}

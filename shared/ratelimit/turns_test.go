@@ -18,7 +18,7 @@ func TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted(t *testing.T) {
 	waited := 0
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 200).Draw(t, "limit")
-		s := newTestLimiter(Limits{User: Highest, Organization: limit})
+		s := newTestLimiter(Limits{User: highest, Organization: limit})
 		s.now = s.now.Add(time.Duration(rapid.IntRange(0, 999).Draw(t, "begin")) * time.Millisecond)
 		full := func() bool {
 			it := s.model.read(s.model.items[organizationKey("acme")])
@@ -69,7 +69,7 @@ func TestTurns_EveryoneWhoWaitsAsTold_IsAdmitted(t *testing.T) {
 // TestTurns_LimitUsedUpAtOnce_IsSpreadOverTheNextWindow: the more are waiting, the further they are spread.
 func TestTurns_LimitUsedUpAtOnce_IsSpreadOverTheNextWindow(t *testing.T) {
 	for rejected, longest := range map[int]time.Duration{1: 64 * time.Second, 40: 68 * time.Second, 300: 94 * time.Second, 560: slotLog.patience} {
-		s := newTestLimiter(Limits{User: Highest, Organization: 600})
+		s := newTestLimiter(Limits{User: highest, Organization: 600})
 		for range 600 {
 			s.ask(t, ann, Ordinary)
 		}
@@ -86,7 +86,7 @@ func TestTurns_LimitUsedUpAtOnce_IsSpreadOverTheNextWindow(t *testing.T) {
 
 // TestTurns_ACallerWhoDoesNotWait_LeavesTheOthersTheirs: one program asks a thousand times while the limit is used up.
 func TestTurns_ACallerWhoDoesNotWait_LeavesTheOthersTheirs(t *testing.T) {
-	s := newTestLimiter(Limits{User: Highest, Organization: 600})
+	s := newTestLimiter(Limits{User: highest, Organization: 600})
 	for range 600 {
 		s.ask(t, ann, Ordinary)
 	}
@@ -99,6 +99,19 @@ func TestTurns_ACallerWhoDoesNotWait_LeavesTheOthersTheirs(t *testing.T) {
 		d := s.ask(t, Caller{User: fmt.Sprint("https://issuer ", i), Organization: "acme"}, Ordinary)
 		expect.That(t, d.RetryAfter <= 68*time.Second, "person %d is told %v", i, d.RetryAfter)
 	}
+}
+
+// TestTurns_OtherSubjects_TakeNobodysTurn: callers of another organization are told theirs in between, and still the places of
+// two minutes are given away once.
+func TestTurns_OtherSubjects_TakeNobodysTurn(t *testing.T) {
+	s, last := newTestLimiter(Limits{User: highest, Organization: 60}), map[string]time.Duration{}
+	for i := range 150 {
+		for _, organization := range []string{"acme", "rival"} {
+			d := s.ask(t, Caller{User: fmt.Sprint("https://issuer ", organization, i), Organization: organization}, Ordinary)
+			last[organization] = d.RetryAfter
+		}
+	}
+	expect.Equal(t, last, map[string]time.Duration{"acme": slotLog.patience, "rival": slotLog.patience}, "the last are told to wait")
 }
 
 // TestTurns_OwnLimit_NamesTheExactSecond: nobody shares it.

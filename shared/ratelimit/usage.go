@@ -80,7 +80,7 @@ func usageOf(stored map[string]types.AttributeValue, s subject, limits Limits, n
 
 func usage(o *counterOverride, s subject, now time.Time, used int, free time.Time) LimitUsage {
 	st := LimitUsage{
-		Policy: s.policy, Limit: item{override: o}.limit(now, s.limit), WindowSeconds: int(Window / time.Second),
+		Policy: s.policy, Limit: item{override: o}.limit(now, s.limit), WindowSeconds: int(window / time.Second),
 		Used: used, Arranged: o.inForce(now),
 	}
 	st.Remaining = max(st.Limit-st.Used, 0)

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"reflect"
-	"slices"
 
 	"wavegate/shared/platform/canonical"
 	"wavegate/shared/platform/dynamo"
@@ -33,9 +32,9 @@ func (b Books) auditMethods(f *Findings, trail map[Resource][]Event) {
 			f.Add("%d versions of the method %s, which is not stored", len(of), id)
 		}
 	}
-	single := map[string]bool{}
+	rules := map[string]factory.ApprovalPolicy{}
 	for _, item := range b[dynamo.Factories] {
-		single[insideFactory(item)] = Text(item, "methodApproval") == string(factory.Single)
+		rules[insideFactory(item)] = factory.ApprovalPolicy(Text(item, "methodApproval"))
 	}
 	named, changes := map[string]bool{}, map[string][]audit.Event{} // the changes to the versions of each method
 	for r, events := range trail {
@@ -44,15 +43,21 @@ func (b Books) auditMethods(f *Findings, trail map[Resource][]Event) {
 		}
 		for _, e := range events {
 			v := as[method.Version](e.After)
+			changes[v.MethodID] = append(changes[v.MethodID], stored([]Event{e})...)
 			named[v.MethodID+" "+v.ContentSHA256] = true
-			changes[v.MethodID] = append(changes[v.MethodID], as[audit.Event](e.stored))
-			auditSignature(f, e, v, single[r.Stream])
+			auditSignature(f, e, v)
+			for _, wrong := range v.Unsigned(rules[r.Stream]) {
+				f.Add("%s: after %s, %s", r, e.Name, wrong)
+			}
 		}
 	}
 	b.auditContents(f, named)
 	for r, events := range trail {
-		if r.Type == method.ResourceType {
+		switch r.Type {
+		case method.ResourceType:
 			auditLinks(f, r, events, changes[r.ID])
+		case method.OnMachineResourceType:
+			auditSaid(f, r, events)
 		}
 	}
 }
@@ -95,9 +100,8 @@ var meanings = map[method.Status]method.Meaning{
 	method.InReview: method.Authorship, method.Trial: method.Approval, method.Released: method.Approval, method.Withdrawn: method.Responsibility,
 }
 
-// auditSignature compares the event of a move with the resulting signature. A person who puts a
-// version on trial or releases it must not have saved or submitted it.
-func auditSignature(f *Findings, e Event, v method.Version, single bool) {
+// auditSignature compares the event of a move with the resulting signature.
+func auditSignature(f *Findings, e Event, v method.Version) {
 	meaning := meanings[v.Status]
 	if len(v.Signatures) == 0 || meaning == "" {
 		if len(v.Signatures) > 0 || meaning != "" {
@@ -105,12 +109,9 @@ func auditSignature(f *Findings, e Event, v method.Version, single bool) {
 		}
 		return
 	}
-	s, by := v.Signatures[len(v.Signatures)-1], audit.Person{Issuer: e.Issuer, UserID: e.User}
-	if s.Meaning != meaning || s.Issuer != by.Issuer || s.UserID != by.UserID || s.ContentSHA256 != v.ContentSHA256 || !s.At.Equal(e.Time) {
+	s := v.Signatures[len(v.Signatures)-1]
+	if s.Meaning != meaning || s.Issuer != e.Issuer || s.UserID != e.User || s.ContentSHA256 != v.ContentSHA256 || !s.At.Equal(e.Time) {
 		f.Add("%s: %s by %s is signed with %v", e.Resource, e.Name, e.User, s)
-	}
-	if meaning == method.Approval && slices.Contains(v.Authors, by) && !single {
-		f.Add("%s: %s wrote it and approved it", e.Resource, e.User)
 	}
 }
 
@@ -135,13 +136,28 @@ func (b Books) auditContents(f *Findings, named map[string]bool) {
 	}
 }
 
+// auditSaid checks the chain of what was said about a method on a machine.
+func auditSaid(f *Findings, r Resource, events []Event) {
+	wrong, err := chain.CheckReports(stored(events))
+	if err != nil {
+		f.Add("%s: %v", r, err)
+	}
+	for _, what := range wrong {
+		f.Add("%s: %s", r, what)
+	}
+}
+
+// stored returns events as the service reads them.
+func stored(events []Event) (all []audit.Event) {
+	for _, e := range events {
+		all = append(all, as[audit.Event](e.stored))
+	}
+	return all
+}
+
 // auditLinks checks the chain of a method's changes.
 func auditLinks(f *Findings, r Resource, events []Event, versions []audit.Event) {
-	var changes []audit.Event
-	for _, e := range events {
-		changes = append(changes, as[audit.Event](e.stored))
-	}
-	links, err := chain.Check(changes, versions)
+	links, err := chain.Check(stored(events), versions)
 	if err != nil {
 		f.Add("%s: %v", r, err)
 	}

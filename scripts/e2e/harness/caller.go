@@ -83,8 +83,8 @@ var (
 	observers   []func(Exchange)
 )
 
-// Observe passes every exchange of every caller of the run to see, which must be safe for concurrent use.
-func Observe(see func(Exchange)) {
+// observe passes every exchange of every caller of the run to see, which must be safe for concurrent use.
+func observe(see func(Exchange)) {
 	observersMu.Lock()
 	defer observersMu.Unlock()
 	observers = append(observers, see)

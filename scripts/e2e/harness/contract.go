@@ -28,7 +28,7 @@ func WatchContract() (*Contract, error) {
 	}
 	c := &Contract{checker: checker, breaches: map[string]int{}}
 	elsewhere := os.Getenv("E2E_URL")
-	Observe(func(x Exchange) {
+	observe(func(x Exchange) {
 		if elsewhere != "" && strings.HasPrefix(elsewhere, "http://"+x.Request.URL.Host) {
 			return // another target may not give the gateway's own answers
 		}

@@ -26,8 +26,8 @@ type Entry struct {
 	Detail     audit.Notice `json:"detail"`
 }
 
-// EntryOf converts an audit event like the pipe of a deployment.
-func EntryOf(stage string, e audit.Record) Entry {
+// entryOf converts an audit event like the pipe of a deployment.
+func entryOf(stage string, e audit.Record) Entry {
 	n := e.Notice()
 	return Entry{Source: audit.NoticeSource(stage), DetailType: n.EventName, Time: n.EventTime, Detail: n}
 }
@@ -70,7 +70,7 @@ func (f *Follower) Look(ctx context.Context) error {
 		return err
 	}
 	for _, e := range events {
-		line, err := json.Marshal(EntryOf("local", e))
+		line, err := json.Marshal(entryOf("local", e))
 		if err != nil {
 			return err
 		}

@@ -17,8 +17,8 @@ const (
 	AccountID = "000000000000"
 )
 
-// ARN is a local function's ARN.
-func ARN(function string) string {
+// arn is a local function's ARN.
+func arn(function string) string {
 	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", Region, AccountID, function)
 }
 
@@ -44,7 +44,7 @@ func (p *process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Length", strconv.Itoa(len(c.event)))
 		h.Set("Lambda-Runtime-Aws-Request-Id", c.id)
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(c.deadline.UnixMilli(), 10))
-		h.Set("Lambda-Runtime-Invoked-Function-Arn", ARN(p.function.spec.Name))
+		h.Set("Lambda-Runtime-Invoked-Function-Arn", arn(p.function.spec.Name))
 		h.Set("Lambda-Runtime-Trace-Id", NewTrace(time.Now())+";Sampled=0")
 		_, _ = w.Write(c.event) // Function.processEnded is called for a process that has ended
 	case <-r.Context().Done():

@@ -51,8 +51,8 @@ const initTimeout = 10 * time.Second
 // settling is the longest wait for a process to poll again, or to end, after its answer.
 const settling = 50 * time.Millisecond
 
-// DefaultProcesses is the default of Spec.Processes.
-const DefaultProcesses = 10
+// defaultProcesses is the default of Spec.Processes.
+const defaultProcesses = 10
 
 // A Spec describes a function.
 type Spec struct {
@@ -99,7 +99,7 @@ type Function struct {
 // New makes the pool. The first call starts the first process.
 func New(spec Spec) *Function {
 	if spec.Processes == 0 {
-		spec.Processes = DefaultProcesses
+		spec.Processes = defaultProcesses
 	}
 	if spec.Log == nil {
 		spec.Log = func(string, string) {}

@@ -99,7 +99,6 @@ func Commands(r *run.Run) *cobra.Command {
 		root.AddCommand(g.of...)
 	}
 	root.AddCommand(account.Version(r))
-	run.Help(root)
 	completed(r, root)
 	return root
 }

@@ -1,10 +1,8 @@
 package command_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,22 +26,6 @@ func fresh() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
-}
-
-// TestHelp_EveryPage_FitsIn80Columns, those of groups and of cobra's own commands, too.
-func TestHelp_EveryPage_FitsIn80Columns(t *testing.T) {
-	every(fresh(), func(cmd *cobra.Command) {
-		t.Run(cmd.CommandPath(), func(t *testing.T) {
-			var page bytes.Buffer
-			cmd.SetOut(&page)
-			expect.OK(t, cmd.Help())
-			expect.That(t, strings.Contains(page.String(), "Usage:"), "it is no help:\n%s", page.String())
-			for line := range strings.Lines(page.String()) {
-				n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n"))
-				expect.That(t, n <= 80, "%d columns: %s", n, line)
-			}
-		})
-	})
 }
 
 // TestHelp_EveryCommandHasAnExample_ThatCanBeTyped: its command, options and number of arguments are right.

@@ -55,7 +55,7 @@ func Discover(ctx context.Context, client *http.Client, service string) (c Provi
 	}
 	for _, endpoint := range []string{c.AuthorizationEndpoint, c.TokenEndpoint} {
 		u, err := url.Parse(endpoint)
-		if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname()) && strings.HasPrefix(at, "http:")) {
+		if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname()) && strings.HasPrefix(at, "http:")) {
 			return c, fmt.Errorf("%s names %q for signing in, which is not an https URL", at+Path, endpoint)
 		}
 	}
@@ -67,14 +67,14 @@ func Discover(ctx context.Context, client *http.Client, service string) (c Provi
 func Service(address string) (string, error) {
 	u, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
-		u.Scheme != "https" && !(u.Scheme == "http" && Loopback(u.Hostname())) {
+		u.Scheme != "https" && !(u.Scheme == "http" && loopback(u.Hostname())) {
 		return "", fmt.Errorf("%q is not the address of a service: give an https URL, or an http URL of this machine", address)
 	}
 	return u.String(), nil
 }
 
-// Loopback reports whether a host is this machine.
-func Loopback(host string) bool {
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

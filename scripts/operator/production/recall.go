@@ -190,19 +190,12 @@ func admit(r *run.Run) *cobra.Command {
 	}
 	reason := whySigned(cmd)
 	run.Required(cmd, "reason")
-	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+	return r.Takes(cmd, func(ctx context.Context, c *run.Call) (run.Step, error) {
 		m, _, err := api.Get[machine.Machine](ctx, c, c.Path(machinePath), nil)
-		if err != nil {
-			return err
-		}
-		if err := c.AskName(c.Args[1], "sign for machine "+c.Args[1]+": all versions that hold for "+strings.Join(m.Classes, ", ")+" hold on it."); err != nil {
-			return err
-		}
-		body := map[string]any{"name": m.Name, "admission": map[string]string{"reason": *reason}}
-		if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: c.Path(machinePath), Body: body}); err != nil {
-			return err
-		}
-		c.Say("machine %s is admitted", c.Args[1])
-		return nil
+		return run.Step{
+			Name: c.Args[1], Question: "sign for machine " + c.Args[1] + ": all versions that hold for " + strings.Join(m.Classes, ", ") + " hold on it.",
+			Request: api.Request{Method: http.MethodPut, Path: c.Path(machinePath), Body: map[string]any{"name": m.Name, "admission": map[string]string{"reason": *reason}}},
+			Done:    "machine " + c.Args[1] + " is admitted", Shown: c.Path(machinePath),
+		}, err
 	})
 }

@@ -45,29 +45,23 @@ func methodNamed(ctx context.Context, c *run.Call, i int) error {
 
 // changes is a command that changes a method itself.
 func changes(r *run.Run, cmd *cobra.Command, done string, body func(c *run.Call) map[string]any) *cobra.Command {
-	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+	return r.Takes(cmd, func(ctx context.Context, c *run.Call) (run.Step, error) {
 		m, _, err := api.Get[method.Method](ctx, c, c.Path(methodPath), nil)
-		if err != nil {
-			return err
-		}
-		if err := c.Ask(cmd.Short + ": " + m.Name + "?"); err != nil {
-			return err
-		}
-		if _, err := c.Do(ctx, api.Request{Method: http.MethodPatch, Path: c.Path(methodPath), Body: body(c)}); err != nil {
-			return err
-		}
-		return c.Done(ctx, c.Path(methodPath), done, m.Name)
+		return run.Step{
+			Question: cmd.Short + ": " + m.Name + "?", Request: api.Request{Method: http.MethodPatch, Path: c.Path(methodPath), Body: body(c)},
+			Done: "method " + m.Name + " " + done, Shown: c.Path(methodPath),
+		}, err
 	})
 }
 
 func rename(r *run.Run) *cobra.Command {
 	return changes(r, &cobra.Command{
 		Use: "rename FACTORY METHOD NAME", Short: "Give a method another name", Example: "wavegate methods rename munich-1 Pressing 'Pressing, two strokes'",
-	}, "method %s has another name", func(c *run.Call) map[string]any { return map[string]any{"name": c.Args[2]} })
+	}, "has another name", func(c *run.Call) map[string]any { return map[string]any{"name": c.Args[2]} })
 }
 
 func retire(r *run.Run) *cobra.Command {
-	return retires(r, true, "method %s is retired", &cobra.Command{
+	return retires(r, true, "is retired", &cobra.Command{
 		Use: "retire FACTORY METHOD --reason TEXT", Short: "Say that nothing is made by a method any more",
 		Long:    "Retires a method. What holds must be withdrawn first. A retired method takes no content and no approval until it is reopened.",
 		Example: "wavegate methods retire munich-1 Pressing --reason 'the product is no longer made'",
@@ -75,7 +69,7 @@ func retire(r *run.Run) *cobra.Command {
 }
 
 func reopen(r *run.Run) *cobra.Command {
-	return retires(r, false, "method %s can have versions again", &cobra.Command{
+	return retires(r, false, "can have versions again", &cobra.Command{
 		Use: "reopen FACTORY METHOD --reason TEXT", Short: "Let a retired method have versions again",
 		Example: "wavegate methods reopen munich-1 Pressing --reason 'spare parts'",
 	})
@@ -102,25 +96,19 @@ func scrap(r *run.Run) *cobra.Command {
 	}
 	reason := whySigned(cmd)
 	undo := cmd.Flags().Bool("undo", false, "it is there again")
-	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
+	return r.Takes(cmd, func(ctx context.Context, c *run.Call) (run.Step, error) {
 		if *undo == (*reason != "") {
-			return run.Fail(run.Misused, "give either --reason or --undo")
+			return run.Step{}, run.Fail(run.Misused, "give either --reason or --undo")
 		}
 		m, _, err := api.Get[machine.Machine](ctx, c, c.Path(machinePath), nil)
-		if err != nil {
-			return err
+		body, name := map[string]any{"name": m.Name, "scrapped": map[string]string{"reason": *reason}}, "machine "+c.Args[1]
+		s := run.Step{
+			Name: c.Args[1], Question: "sign that " + name + " is gone.", Request: api.Request{Method: http.MethodPut, Path: c.Path(machinePath), Body: body},
+			Done: name + " is scrapped", Shown: c.Path(machinePath),
 		}
-		body, question, done := map[string]any{"name": m.Name, "scrapped": map[string]string{"reason": *reason}}, "sign that machine %s is gone.", "machine %s is scrapped"
 		if *undo {
-			body["scrapped"], question, done = nil, "machine %s is there again, without classes.", "machine %s is there again; give it its classes"
+			body["scrapped"], s.Question, s.Done = nil, name+" is there again, without classes.", name+" is there again; give it its classes"
 		}
-		if err := c.AskName(c.Args[1], strings.ReplaceAll(question, "%s", c.Args[1])); err != nil {
-			return err
-		}
-		if _, err := c.Do(ctx, api.Request{Method: http.MethodPut, Path: c.Path(machinePath), Body: body}); err != nil {
-			return err
-		}
-		c.Say(done, c.Args[1])
-		return nil
+		return s, err
 	})
 }

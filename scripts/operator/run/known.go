@@ -46,31 +46,3 @@ func Usage(cmd *cobra.Command) string {
 	}
 	return text + "\nsee " + cmd.CommandPath() + " --help"
 }
-
-// helpColumns is the width of a help page.
-const helpColumns = 80
-
-// Help makes a command and those in it print their help within 80 columns: a longer line goes on below its last
-// column.
-func Help(cmd *cobra.Command) {
-	cobraHelp := cmd.HelpFunc()
-	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		var page strings.Builder
-		out := cmd.OutOrStdout()
-		cmd.SetOut(&page)
-		cobraHelp(cmd, args)
-		cmd.SetOut(out)
-		for line := range strings.Lines(page.String()) {
-			line = strings.TrimRight(line, " \n")
-			at := len(line) - len(strings.TrimLeft(line, " "))
-			if column := strings.LastIndex(line, "   "); column > at {
-				at = column + 3
-			}
-			first := line[:at]
-			for _, part := range terminal.Broken(line[at:], helpColumns-at) {
-				fmt.Fprintln(out, first+part)
-				first = strings.Repeat(" ", at)
-			}
-		}
-	})
-}

@@ -80,8 +80,8 @@ func (c *Call) ChannelNames(ctx context.Context) []string {
 	return m.Channels
 }
 
-// States are the states that a box can have in a rollout.
-var States = []string{"offered", "working", "deferred", "installed", "failed", "reverted"}
+// states are the states that a box can have in a rollout.
+var states = []string{"offered", "working", "deferred", "installed", "failed", "reverted"}
 
 // listed are the lists with the names of things, by the words in capitals for them.
 var listed = map[string]struct{ path, field string }{
@@ -97,7 +97,7 @@ func (c *Call) Names(ctx context.Context, word string, within []string, prefix s
 	case "CHANNEL":
 		return c.ChannelNames(ctx)
 	case "STATE":
-		return slices.Clone(States)
+		return slices.Clone(states)
 	case "BOX":
 		return c.boxNames(ctx, prefix)
 	}

@@ -63,27 +63,15 @@ func as[T any](shown any) (v T, err error) {
 	return v, err
 }
 
-// approved compares the approvals of a version with the rule that it recorded, and keeps the version.
+// approved checks the signatures of a version, and keeps the version.
 func (c *comparison) approved(name string, state map[string]any) error {
 	v, err := as[version](state)
 	if err != nil {
 		return err
 	}
 	c.versionsInTrail = append(c.versionsInTrail, v)
-	for _, d := range v.Decisions {
-		i := slices.IndexFunc(v.Signatures, func(g method.Signature) bool { return g.At.Equal(d.At) })
-		if i < 0 {
-			c.add("%s: nobody signed its decision %s of %s", name, d.Status, timestamp.Text(d.At))
-			continue
-		}
-		g := v.Signatures[i]
-		own := slices.Contains(v.Authors, audit.Person{Issuer: g.Issuer, UserID: g.UserID})
-		if d.Status == method.Withdrawn || !own {
-			continue
-		}
-		if d.Rule != factory.Single || c.rule != string(factory.Single) {
-			c.add("%s: its author %s approved it; it records the rule %q, and the factory has %q", name, g.UserID, d.Rule, c.rule)
-		}
+	for _, wrong := range v.Unsigned(factory.ApprovalPolicy(c.rule)) {
+		c.add("%s: %s", name, wrong)
 	}
 	return nil
 }
@@ -219,7 +207,6 @@ func (c *comparison) reports(code string, events []audit.Event) (last report, er
 	slices.SortFunc(events, func(a, b audit.Event) int { return cmp.Compare(a.Resource.Revision, b.Resource.Revision) })
 	var state map[string]any
 	for i, e := range events {
-		was, _ := state["trailSha256"].(string)
 		var changed []string
 		if state, changed, err = chain.Follow(state, e, audit.Grown(method.OnMachineResourceType)); err == nil {
 			last.OnMachine, err = as[method.OnMachine](state)
@@ -228,27 +215,16 @@ func (c *comparison) reports(code string, events []audit.Event) (last report, er
 			return last, err
 		}
 		last.past = append(last.past, last.OnMachine)
-		if e.Resource.Revision != int64(i+1) {
-			c.add("machine %s: the trail has no event for report %d", code, i+1)
-			break
-		}
 		if len(changed) > 0 && i > 0 {
 			c.add("machine %s: between reports %d and %d, %s changed without an event", code, i, i+1, strings.Join(changed, ", "))
 		}
-		after, err := as[method.OnMachine](e.After)
-		if err != nil {
-			return last, err
-		}
-		hash, err := chain.NextReport(was, chain.EntryOf(e))
-		if err != nil {
-			return last, err
-		}
-		if hash != after.TrailSHA256 {
-			c.add("machine %s: the event of report %d or an earlier one was changed", code, i+1)
-		}
 	}
-	if len(events) == 0 {
-		return last, nil
+	wrong, err := chain.CheckReports(events)
+	for _, what := range wrong {
+		c.add("machine %s: %s", code, what)
+	}
+	if err != nil || len(events) == 0 {
+		return last, err
 	}
 	last.sha256, err = chain.Digest(state)
 	return last, err

@@ -24,8 +24,8 @@ var (
 // A Name names an artifact.
 type Name struct{ EdgeType, SHA256 string }
 
-// NameOf reads the path parameters edgeType and sha256.
-func NameOf(in *input.Reader) Name {
+// nameOf reads the path parameters edgeType and sha256.
+func nameOf(in *input.Reader) Name {
 	return Name{in.Path("edgeType", input.Name), in.Path("sha256", input.SHA256)}
 }
 
@@ -38,7 +38,7 @@ type Wish struct {
 
 // WishOf reads a wish: the path and the body.
 func WishOf(in *input.Reader) Wish {
-	w, body := Wish{Name: NameOf(in)}, in.Body()
+	w, body := Wish{Name: nameOf(in)}, in.Body()
 	w.SizeBytes = body.Integer("sizeBytes", sizeRule)
 	w.SHA1, _ = body.OptionalText("sha1", release.SHA1Rule)
 	w.MD5, _ = body.OptionalText("md5", release.MD5Rule)
@@ -48,7 +48,7 @@ func WishOf(in *input.Reader) Wish {
 
 // FinishOf reads the end of an upload: the path, and a body with the only state that can be asked for.
 func FinishOf(in *input.Reader) Name {
-	name := NameOf(in)
+	name := nameOf(in)
 	in.Body().Text("state", stateRule)
 	return name
 }
@@ -61,7 +61,7 @@ type Removal struct {
 
 // RemovalOf reads the path, and the query parameter reason.
 func RemovalOf(in *input.Reader) Removal {
-	r := Removal{Name: NameOf(in)}
+	r := Removal{Name: nameOf(in)}
 	r.Reason, _ = in.Query("reason", reasonRule)
 	return r
 }
@@ -73,4 +73,4 @@ type Look struct {
 }
 
 // LookOf reads the path, and the query parameter uses.
-func LookOf(in *input.Reader) Look { return Look{NameOf(in), in.Flag("uses")} }
+func LookOf(in *input.Reader) Look { return Look{nameOf(in), in.Flag("uses")} }

@@ -37,11 +37,11 @@ type gatewayShown struct {
 	Revision       int64      `json:"revision"`
 }
 
-// GatewayType is the resource type of gateways in the audit trail.
-const GatewayType = "gateway"
+// gatewayType is the resource type of gateways in the audit trail.
+const gatewayType = "gateway"
 
 var gatewayKind = change.Kind[Gateway]{
-	Type: GatewayType, Table: dynamo.Gateways, Key: "organizationId",
+	Type: gatewayType, Table: dynamo.Gateways, Key: "organizationId",
 	State: func(g Gateway) change.Stamp {
 		return change.Stamp{ID: g.OrganizationID, Revision: g.Revision, ChangedAt: g.UpdatedAt, Organization: g.OrganizationID}
 	},

@@ -267,8 +267,8 @@ func (s *Store) sighting(ctx context.Context, rolloutID, edgeID string) Sighting
 	return box
 }
 
-// MostFactories limits the factories of an answer.
-const MostFactories = 1000
+// mostFactories limits the factories of an answer.
+const mostFactories = 1000
 
 // troubled lists factories, those with the most failed and reverted boxes first.
 func troubled(by map[string]guard.Counts) (list []FactoryCounts, more int) {
@@ -278,8 +278,8 @@ func troubled(by map[string]guard.Counts) (list []FactoryCounts, more int) {
 	slices.SortFunc(list, func(a, b FactoryCounts) int {
 		return cmp.Or(cmp.Compare(b.Failed+b.Reverted, a.Failed+a.Reverted), cmp.Compare(b.Expected, a.Expected), cmp.Compare(a.FactoryID, b.FactoryID))
 	})
-	if len(list) > MostFactories {
-		return list[:MostFactories], len(list) - MostFactories
+	if len(list) > mostFactories {
+		return list[:mostFactories], len(list) - mostFactories
 	}
 	return list, 0
 }

@@ -23,7 +23,7 @@ func TestForms_AreKept(t *testing.T) {
 		"answer.guard.taken.causes": 16, "answer.guard.youngStop[]": 16, "answer.guard.youngStop": 64}
 	byFactory := maps.Clone(whole)
 	maps.DeleteFunc(byFactory, func(path string, _ int) bool { return strings.HasPrefix(path, "answer.guard.") })
-	byFactory["answer.factories[]"], byFactory["answer.work[]"], byFactory["answer.guard"] = MostFactories, 0, 0
+	byFactory["answer.factories[]"], byFactory["answer.work[]"], byFactory["answer.guard"] = mostFactories, 0, 0
 	golden.Kept[head[Progress]](t, dynamo.Progress, "census of a rollout", whole, byFactory)
 	golden.Kept[head[ChannelVersions]](t, dynamo.Progress, "census of a channel", golden.Most{"answer.versions[]": MostVersions})
 	golden.Kept[head[string]](t, dynamo.Progress, "census of an organization", golden.Most{"answer": mostOwnText})

@@ -47,8 +47,8 @@ type Row struct {
 	Age int64 `json:"ageSeconds"`
 }
 
-// NewRow makes a row from the guard's last judgement. It judges nothing itself.
-func NewRow(r rollout.Rollout, last *Progress, now time.Time) Row {
+// newRow makes a row from the guard's last judgement. It judges nothing itself.
+func newRow(r rollout.Rollout, last *Progress, now time.Time) Row {
 	counted := r.StartedAt
 	switch {
 	case r.EndedAt != nil:

@@ -98,7 +98,7 @@ func (s *Reader) unfollowed(ctx context.Context, all []rollout.Rollout) (rows []
 	channels, err := dynamo.GetAll[release.ChannelRow](ctx, s.db, dynamo.Channels, keys)
 	for _, c := range channels {
 		if r := last[c.ID()]; c.Rollout != nil && c.Rollout.ID == r.ID {
-			rows = append(rows, NewRow(r, nil, s.db.Now()))
+			rows = append(rows, newRow(r, nil, s.db.Now()))
 		}
 	}
 	return rows, err
@@ -125,7 +125,7 @@ func (s *Reader) rows(ctx context.Context, active []rollout.Rollout) ([]Row, err
 	}
 	var rows []Row
 	for _, r := range active {
-		rows = append(rows, NewRow(r, last[r.ID], s.db.Now()))
+		rows = append(rows, newRow(r, last[r.ID], s.db.Now()))
 	}
 	return rows, nil
 }

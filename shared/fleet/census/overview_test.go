@@ -82,10 +82,10 @@ func TestNewRow_TroubleIsTheWorstOfTheGuardsLastJudgement(t *testing.T) {
 		"one is, and a person approves":     {labelled(hold(guard.ApprovalRequired)), Waiting},
 	} {
 		r := rollout.Rollout{StartedAt: overviewNow}
-		row := NewRow(r, c.last, overviewNow)
+		row := newRow(r, c.last, overviewNow)
 		expect.That(t, row.Trouble == c.want, "%s: %s, want %s", name, row.Trouble, c.want)
 	}
-	row := NewRow(rollout.Rollout{StartedAt: overviewNow.Add(-time.Hour)}, nil, overviewNow)
+	row := newRow(rollout.Rollout{StartedAt: overviewNow.Add(-time.Hour)}, nil, overviewNow)
 	expect.That(t, row.Trouble == Stale && row.Age == 3600, "never counted for an hour: %+v", row)
 }
 
@@ -108,7 +108,7 @@ func TestNewRow_AHaltOrAStop_IsTroubleUntilItIsSeen(t *testing.T) {
 		"somebody has seen that, and it is not read": {seen, judged(hold(guard.Soaking), time.Hour, 0), Stale},
 		"halted": {halted, nil, Halted},
 	} {
-		row := NewRow(c.r, c.last, overviewNow)
+		row := newRow(c.r, c.last, overviewNow)
 		expect.That(t, row.Trouble == c.want, "%s: %s, want %s", name, row.Trouble, c.want)
 	}
 }
@@ -120,7 +120,7 @@ func anyRow(t *rapid.T) Row {
 		StartedAt: overviewNow.Add(-time.Duration(rapid.IntRange(0, 300).Draw(t, "started")) * time.Second),
 	}
 	if rapid.Bool().Draw(t, "never counted") {
-		return NewRow(r, nil, overviewNow)
+		return newRow(r, nil, overviewNow)
 	}
 	v := guard.Verdict{
 		Action:   rapid.SampledFrom([]guard.Action{guard.Hold, guard.Halt, guard.Promote}).Draw(t, "action"),
@@ -129,7 +129,7 @@ func anyRow(t *rapid.T) Row {
 		Distance: guard.Distance{MoreBad: rapid.IntRange(1, 9).Draw(t, "more"), Undecided: rapid.IntRange(0, 9).Draw(t, "undecided")},
 	}
 	age := time.Duration(rapid.IntRange(0, 300).Draw(t, "age")) * time.Second
-	return NewRow(r, judged(v, age, rapid.IntRange(0, 20).Draw(t, "failed")), overviewNow)
+	return newRow(r, judged(v, age, rapid.IntRange(0, 20).Draw(t, "failed")), overviewNow)
 }
 
 func TestNewOverview_PagesHaveEachRowOnce_WorstFirst_HoweverTheyWereRead(t *testing.T) {
@@ -182,7 +182,7 @@ func TestCompare_HaltedInOneSecond_TheLastIsFirst(t *testing.T) {
 	}
 	for look := range 10 {
 		now := overviewNow.Add(time.Duration(look) * 100 * time.Millisecond)
-		first, last := NewRow(at("b", 200*time.Millisecond), nil, now), NewRow(at("a", 400*time.Millisecond), nil, now)
+		first, last := newRow(at("b", 200*time.Millisecond), nil, now), newRow(at("a", 400*time.Millisecond), nil, now)
 		expect.That(t, last.Compare(first) < 0, "%v later, the first that was halted is first", now.Sub(overviewNow))
 	}
 }

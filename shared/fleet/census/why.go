@@ -99,8 +99,8 @@ type LastReport struct {
 	RetryAt   *time.Time `json:"retryAt,omitempty"`
 }
 
-// LastReportOf makes a LastReport of an offer.
-func LastReportOf(o report.Offer) LastReport {
+// lastReportOf makes a LastReport of an offer.
+func lastReportOf(o report.Offer) LastReport {
 	return LastReport{
 		RolloutID: o.RolloutID, Version: o.Version, State: o.State, Since: o.Since,
 		Attempts: o.Attempts, Code: o.Code, Detail: o.Detail, Until: o.Until, Cancelled: o.Cancelled, RetryAt: o.RetryAt,
@@ -193,7 +193,7 @@ func whyOf(e report.Row, failed release.Release) Why {
 		why.Attributes = all
 	}
 	if e.Offer != nil {
-		shown := LastReportOf(*e.Offer)
+		shown := lastReportOf(*e.Offer)
 		why.Report = &shown
 	}
 	return why

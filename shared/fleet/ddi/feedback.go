@@ -41,10 +41,10 @@ type Status struct {
 	Details   []string
 }
 
-// Quoted makes valid JSON of feedback with invalid details. SWUpdate puts its words between quotes without escaping
+// quoted makes valid JSON of feedback with invalid details. SWUpdate puts its words between quotes without escaping
 // them. So a quote or a line break among them makes the whole body invalid, and a failure would be lost. Quoted keeps
 // all before the details, and makes the details one text. It returns nil if there are no details.
-func Quoted(body []byte) []byte {
+func quoted(body []byte) []byte {
 	before, words, found := bytes.Cut(body, []byte(`"details"`))
 	if !found {
 		return nil
@@ -81,12 +81,12 @@ func DeploymentOf(in *input.Reader) CallAbout {
 
 // FeedbackOf reads feedback on an action.
 func FeedbackOf(in *input.Reader) input.Sent[CallAbout, Status] {
-	return input.Sent[CallAbout, Status]{Path: CallAboutOf(in), Body: StatusOf(in.BodyWith(Quoted))}
+	return input.Sent[CallAbout, Status]{Path: CallAboutOf(in), Body: statusOf(in.BodyWith(quoted))}
 }
 
-// StatusOf reads a client's feedback on an action. Other fields are ignored: the number of the action is in the path, and
+// statusOf reads a client's feedback on an action. Other fields are ignored: the number of the action is in the path, and
 // the time is wrong on a box without a clock.
-func StatusOf(body *input.Object) Status {
+func statusOf(body *input.Object) Status {
 	var s Status
 	body.Open()
 	body.Object("status", func(status *input.Object) {

@@ -19,14 +19,14 @@ func hear[T any](body string, read func(*input.Object) T) (T, int) {
 	in := input.Of(httptest.NewRequest(http.MethodPut, "/", strings.NewReader(body)), input.Takes{})
 	in.Box = true
 	in.Hears()
-	value := read(in.BodyWith(Quoted))
+	value := read(in.BodyWith(quoted))
 	if err := in.Err(); err != nil {
 		panic(err) // what a box says has no faults
 	}
 	return value, len(in.Heard())
 }
 
-func read(body string) (Status, int) { return hear(body, StatusOf) }
+func read(body string) (Status, int) { return hear(body, statusOf) }
 
 // TestStatus_AsClientsSendIt: the requests were recorded from SWUpdate and rauc-hawkbit-updater.
 func TestStatus_AsClientsSendIt(t *testing.T) {

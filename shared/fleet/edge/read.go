@@ -8,20 +8,20 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// GroupRule accepts the name of a group.
-var GroupRule = &input.Text{
+// groupRule accepts the name of a group.
+var groupRule = &input.Text{
 	Min: 1, Max: 64, Trim: true, Check: input.Visible,
 	Says: "1 to 64 characters without control characters and invisible characters",
 }
 
-// ReadAssignment reads an assignment. An issuer that the service does not trust for boxes is a fault.
-func ReadAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
+// readAssignment reads an assignment. An issuer that the service does not trust for boxes is a fault.
+func readAssignment(body *input.Object, issuers boxauth.Issuers) Assignment {
 	a := Assignment{
 		EdgeType:       body.Text("edgeType", input.Name),
 		Channel:        body.Text("channel", input.Name),
 		OrganizationID: body.Text("organizationId", input.Name),
 		FactoryID:      body.ClearableText("factoryId", input.Slug),
-		Group:          body.ClearableText("group", GroupRule),
+		Group:          body.ClearableText("group", groupRule),
 		Issuer:         body.ClearableText("issuer", input.ID),
 		Attributes:     report.AttributesOf(body),
 		Pin:            readPin(body),
@@ -46,7 +46,7 @@ func readImported(body *input.Object) (is *report.Imported) {
 
 // ReadSigned reads an assignment that may be signed.
 func ReadSigned(body *input.Object, issuers boxauth.Issuers) Assignment {
-	a := ReadAssignment(body, issuers)
+	a := readAssignment(body, issuers)
 	body.OptionalObject("departure", func(o *input.Object) { a.Departure = o.Text("reason", audit.ReasonRule) })
 	return a
 }
@@ -66,7 +66,7 @@ func ReadBatch(body *input.Object, issuers boxauth.Issuers) []BatchItem {
 	seen := map[string]bool{}
 	takeOver := body.Boolean("takeOver")
 	body.Objects("edges", 1, MostAtOnce, func(o *input.Object) {
-		m := BatchItem{EdgeID: o.Text("edgeId", input.EdgeID), Assignment: ReadAssignment(o, issuers)}
+		m := BatchItem{EdgeID: o.Text("edgeId", input.EdgeID), Assignment: readAssignment(o, issuers)}
 		m.TakeOver = takeOver
 		m.TokenSHA256, _ = o.OptionalText("tokenSha256", input.SHA256)
 		m.TokenWeak, m.TokenWaits = o.Boolean("tokenWeak"), o.Boolean("tokenWaits")

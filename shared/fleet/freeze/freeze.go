@@ -13,8 +13,8 @@ import (
 	"wavegate/shared/trail/audit"
 )
 
-// Longest is the longest time that a freeze can last.
-const Longest = 30 * 24 * time.Hour
+// longest is the longest time that a freeze can last.
+const longest = 30 * 24 * time.Hour
 
 // A Freeze is in force until a time.
 type Freeze struct {
@@ -39,7 +39,7 @@ func (r record) holds(now time.Time) bool { return r.Revision > 0 && !r.Lifted &
 // set sets the freeze that a caller wishes for. It returns the next record and the event for the audit trail, which is
 // empty if nothing changes.
 func (r record) set(w Wish, at time.Time) (next record, event string, err error) {
-	if !w.Until.After(at) || w.Until.Sub(at) > Longest {
+	if !w.Until.After(at) || w.Until.Sub(at) > longest {
 		return r, "", problem.Invalid([]problem.Fault{{Pointer: "/until", Code: "range", Detail: "must be in the future, and at most 30 days ahead"}})
 	}
 	next = record{ID: id, Freeze: Freeze{Reason: w.Reason, Until: w.Until, CreatedAt: at, UpdatedAt: at, Revision: r.Revision + 1}}

@@ -31,7 +31,7 @@ func TestSet_EveryStateAndWish(t *testing.T) {
 		"another reason":       {set, "stocktaking", until, noon.Add(time.Hour), noon, "FreezeSet"},
 		"after one was lifted": {lifted, "holidays", until, noon.Add(2 * time.Hour), noon.Add(2 * time.Hour), "FreezeSet"},
 		"after one has ended":  {set, "holidays", until.Add(time.Hour), until, until, "FreezeSet"},
-		"as long as possible":  {record{}, "holidays", noon.Add(Longest), noon, noon, "FreezeSet"},
+		"as long as possible":  {record{}, "holidays", noon.Add(longest), noon, noon, "FreezeSet"},
 	} {
 		next, event, err := c.was.set(Wish{c.reason, c.until}, c.at)
 		changed := event != ""
@@ -39,7 +39,7 @@ func TestSet_EveryStateAndWish(t *testing.T) {
 			t.Errorf("%s: %+v, %q, %v", name, next, event, err)
 		}
 	}
-	for name, until := range map[string]time.Time{"now": noon, "past": noon.Add(-time.Hour), "too long": noon.Add(Longest + time.Millisecond)} {
+	for name, until := range map[string]time.Time{"now": noon, "past": noon.Add(-time.Hour), "too long": noon.Add(longest + time.Millisecond)} {
 		if next, event, err := (record{}).set(Wish{"holidays", until}, noon); !problem.Has(err, problem.ValidationFailed) || event != "" || next != (record{}) {
 			t.Errorf("%s: %v", name, err)
 		}

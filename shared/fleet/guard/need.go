@@ -2,8 +2,8 @@ package guard
 
 import "time"
 
-// An Outlook says how a hold for a reason ends.
-type Outlook struct {
+// An outlook says how a hold for a reason ends.
+type outlook struct {
 	// Ends says when it ends by itself; empty: only a person ends it.
 	Ends string
 	// Do says what a person does who is needed.
@@ -13,7 +13,7 @@ type Outlook struct {
 const judge = "halt it if in doubt, and resume it if the release is not the cause"
 
 // outlooks are those of all reasons.
-var outlooks = map[Reason]Outlook{
+var outlooks = map[Reason]outlook{
 	TooManyBad:       {Ends: "the guard halts it", Do: haltIt},
 	TooManySilent:    {Ends: "the guard halts it", Do: haltIt},
 	KindBad:          {Ends: "the guard halts it", Do: haltIt},

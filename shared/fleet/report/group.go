@@ -44,8 +44,8 @@ type Patience struct {
 // IsBox reports whether an item with a key is a box's row, and no trace or group.
 func IsBox(key string) bool { return !strings.Contains(key, separator) }
 
-// NewGroup is an empty group of a plant.
-func NewGroup(factoryID, name string) Group {
+// newGroup is an empty group of a plant.
+func newGroup(factoryID, name string) Group {
 	return Group{EdgeID: groupPrefix + factoryID + separator + name}
 }
 
@@ -68,7 +68,7 @@ func (g Group) Without(edgeID string) Group {
 
 // Group reads a group of a plant, strongly consistent; it is empty if there is none.
 func (s *Store) Group(ctx context.Context, factoryID, name string) (Group, error) {
-	g := NewGroup(factoryID, name)
+	g := newGroup(factoryID, name)
 	_, err := s.db.Get(ctx, dynamo.Reports, key(g.EdgeID), &g)
 	return g, err
 }

@@ -57,11 +57,11 @@ type MoveRequest struct {
 // MoveOf reads a move.
 func MoveOf(body *input.Object) MoveRequest {
 	var r MoveRequest
-	percent, raises := body.OptionalInteger("staged_percent", StageRule)
+	percent, raises := body.OptionalInteger("staged_percent", stageRule)
 	if raises {
 		r.StagedPercent = new(int(percent))
 	}
-	status, _ := body.OptionalText("status", StatusRule)
+	status, _ := body.OptionalText("status", statusRule)
 	r.Status, r.Grounds = Status(status), audit.GroundsOf(body)
 	if ids, given := body.OptionalTexts("without", input.Name, 0, release.MostWithout); given {
 		r.Without = append([]string{}, ids...)

@@ -47,7 +47,7 @@ func FilterOf(in *input.Reader) Filter {
 	var f Filter
 	f.EdgeType, _ = in.Query("edgeType", input.Name)
 	f.Channel, _ = in.Query("channel", input.Name)
-	status, _ := in.Query("status", StatusRule)
+	status, _ := in.Query("status", statusRule)
 	f.Status = Status(status)
 	return f
 }

@@ -80,8 +80,24 @@ func TestList_ByAnyFilterAndLimit_WalkedByOffset_GivesEveryRolloutOnceNewestFirs
 				}
 			}
 			expect.Must(t, slices.Equal(got, want), "%+v gives %q, want %q", f, got, want)
+			if len(made) > 0 {
+				eachSince(t, rollouts, types[0], made, rapid.SampledFrom(made).Draw(t, "since"))
+			}
 		})
 	})
+}
+
+// eachSince compares the rollouts of a type since the start of one with a plain loop.
+func eachSince(t *rapid.T, rollouts *rollout.Store, edgeType string, made []string, first string) {
+	since := expect.Value(rollouts.Get(context.Background(), first))(t).StartedAt
+	var got, want []string
+	for _, id := range slices.Backward(made) {
+		if r := expect.Value(rollouts.Get(context.Background(), id))(t); r.EdgeType == edgeType && !r.StartedAt.Before(since) {
+			want = append(want, id)
+		}
+	}
+	expect.OK(t, rollouts.EachSince(context.Background(), edgeType, since, func(r rollout.Rollout) { got = append(got, r.ID) }))
+	expect.Must(t, slices.Equal(got, want), "since %s: %q, want %q", since, got, want)
 }
 
 func publish(t *testing.T, publications *publication.Store, edgeType, channel string) {

@@ -30,11 +30,11 @@ const (
 // Statuses lists all of them.
 var Statuses = []Status{Active, Halted, Completed}
 
-// StatusRule accepts a status in a request.
-var StatusRule = &input.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
+// statusRule accepts a status in a request.
+var statusRule = &input.Text{Pattern: `active|halted|completed`, Says: "active, halted or completed"}
 
-// StageRule accepts the stages that a caller may raise a rollout to.
-var StageRule = &input.Integer{OneOf: cohort.Stages}
+// stageRule accepts the stages that a caller may raise a rollout to.
+var stageRule = &input.Integer{OneOf: cohort.Stages}
 
 // everyone is the last stage.
 const everyone = 100

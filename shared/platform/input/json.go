@@ -204,9 +204,9 @@ func ParseInteger(literal string) (int64, bool) {
 	return n, true
 }
 
-// Significant is how many significant digits a JSON number has. Zeros at either end do not
+// significant is how many significant digits a JSON number has. Zeros at either end do not
 // count, so 0.0150 and 1500 have two.
-func Significant(literal string) int {
+func significant(literal string) int {
 	mantissa, _, _ := strings.Cut(strings.ToLower(literal), "e")
 	digits := strings.ReplaceAll(strings.TrimPrefix(mantissa, "-"), ".", "")
 	return len(strings.Trim(digits, "0"))

@@ -293,7 +293,7 @@ func (o *Object) number(field Field) (n float64, given, ok bool) {
 		return 0, given, false
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
-	digits := Significant(string(raw))
+	digits := significant(string(raw))
 	size := max(n, -n)
 	if err != nil || size > Largest || digits > 0 && size < Smallest {
 		o.Fault(field.Name, "range", "must be 0, or from 1e-15 to 1e15 or from -1e15 to -1e-15")

@@ -17,9 +17,9 @@ const (
 // Warning is the header of a success that probably does not do what its caller wants.
 const Warning = "Wavegate-Warning"
 
-// ExposedHeaders are the headers that such a page may read, besides those that any page may
+// exposedHeaders are the headers that such a page may read, besides those that any page may
 // read.
-const ExposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, RateLimit-Unchecked, Retry-After, " + Warning
+const exposedHeaders = "Allow, ETag, Link, Location, RateLimit, RateLimit-Policy, RateLimit-Unchecked, Retry-After, " + Warning
 
 // Origins lists the origins in the setting CORSOrigins. The gateway answers preflight requests
 // from the same setting and from these constants.
@@ -36,7 +36,7 @@ func share(w http.ResponseWriter, r *http.Request, allowed []string) {
 	w.Header().Add("Vary", "Origin")
 	if origin := r.Header.Get("Origin"); slices.Contains(allowed, origin) {
 		w.Header().Set("Access-Control-Allow-Origin", origin)
-		w.Header().Set("Access-Control-Expose-Headers", ExposedHeaders)
+		w.Header().Set("Access-Control-Expose-Headers", exposedHeaders)
 	}
 }
 
@@ -54,7 +54,7 @@ func ShareOwn(h http.Header, allowed []string) {
 		h.Set("Access-Control-Allow-Origin", "*")
 	}
 	var exposed []string
-	for _, name := range strings.Split(ExposedHeaders, ", ") {
+	for _, name := range strings.Split(exposedHeaders, ", ") {
 		if _, has := h[http.CanonicalHeaderKey(name)]; has {
 			exposed = append(exposed, name)
 		}

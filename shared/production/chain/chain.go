@@ -88,6 +88,24 @@ func NextReport(previous string, report Entry) (string, error) {
 	return canonical.SHA256(link), nil
 }
 
+// CheckReports recomputes a machine's chain of reports from its events, in the order of their revisions, and says what is wrong.
+func CheckReports(events []audit.Event) (wrong []string, err error) {
+	previous := ""
+	for i, e := range events {
+		if e.Resource.Revision != int64(i+1) {
+			return append(wrong, fmt.Sprintf("the trail has no event for report %d", i+1)), nil
+		}
+		computed, err := NextReport(previous, EntryOf(e))
+		if err != nil {
+			return nil, err
+		}
+		if previous = headOf(e.After).Hash; computed != previous {
+			wrong = append(wrong, fmt.Sprintf("the event of report %d or an earlier one was changed", i+1))
+		}
+	}
+	return wrong, nil
+}
+
 func withoutHash(method any) (map[string]any, error) {
 	fields, err := decoded(method)
 	delete(fields, hashField)

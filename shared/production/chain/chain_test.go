@@ -145,3 +145,27 @@ func TestNextReport_EmptyListInTheEvent_IsNotCovered(t *testing.T) {
 		"an empty list and the hash itself are covered")
 	expect.That(t, hash(map[string]any{"versions": []int{1}, "orders": []int{2}}) != without, "a list is not covered")
 }
+
+func TestCheckReports_NamesTheReportsThatWereChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func([]audit.Event) []audit.Event
+		want   string
+	}{
+		"nothing":          {func(e []audit.Event) []audit.Event { return e }, ""},
+		"another address":  {func(e []audit.Event) []audit.Event { e[1].SourceIP = "192.0.2.9"; return e }, ""}, // which is not covered
+		"another person":   {func(e []audit.Event) []audit.Event { e[1].Actor.UserID = "olaf"; return e }, "the event of report 2 or an earlier one was changed"},
+		"a removed report": {func(e []audit.Event) []audit.Event { return slices.Delete(e, 1, 2) }, "the trail has no event for report 2"},
+	} {
+		var events []audit.Event
+		previous := ""
+		for i := 1; i <= 3; i++ {
+			e := audit.Event{EventName: "MachineReported", SourceIP: "192.0.2.7", Actor: audit.Actor{UserID: "box"},
+				Resource: audit.Resource{Type: "method-on-machine", ID: "m", Revision: int64(i)}, After: state{ID: "m", Count: i}}
+			previous = expect.Value(chain.NextReport(previous, chain.EntryOf(e)))(t)
+			e.After = state{ID: "m", Count: i, Trail: previous}
+			events = append(events, e)
+		}
+		wrong := expect.Value(chain.CheckReports(c.change(events)))(t)
+		expect.Equal(t, strings.Join(wrong, "; "), c.want, "%s:", name)
+	}
+}

@@ -101,13 +101,13 @@ const (
 	Single   ApprovalPolicy = "single"    // any engineer
 )
 
-// ApprovalRule is the rule for an ApprovalPolicy.
-var ApprovalRule = &input.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
+// approvalRule is the rule for an ApprovalPolicy.
+var approvalRule = &input.Text{Pattern: string(FourEyes) + "|" + string(Single), Says: "four-eyes or single"}
 
 // RegistrationOf reads a factory.
 func RegistrationOf(body *input.Object) Registration {
 	r := Registration{OrganizationID: body.Text("organizationId", input.Name), Name: body.Text("name", input.DisplayName)}
-	approval, _ := body.OptionalText("methodApproval", ApprovalRule)
+	approval, _ := body.OptionalText("methodApproval", approvalRule)
 	r.MethodApproval = ApprovalPolicy(approval)
 	body.OptionalObject("updates", func(o *input.Object) { r.Updates = new(calendar.ReadUpdates(o, audit.ReasonRule)) })
 	return r

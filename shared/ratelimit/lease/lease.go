@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Window is for how many seconds after its end a lease is counted.
-const Window = 60
+// window is for how many seconds after its end a lease is counted.
+const window = 60
 
 const (
 	// grid are the seconds at which the ends of calm leases are counted, so that an item has few of them.
@@ -67,7 +67,7 @@ type Book struct {
 func (b Book) Used(now int64) int {
 	used := 0
 	for end, n := range b.Ends {
-		if end+Window > now {
+		if end+window > now {
 			used += n
 		}
 	}
@@ -78,14 +78,14 @@ func (b Book) Used(now int64) int {
 func (b Book) Free(now int64, limit int) int64 {
 	used := b.Used(now)
 	for _, end := range slices.Sorted(maps.Keys(b.Ends)) {
-		if end+Window <= now {
+		if end+window <= now {
 			continue
 		}
 		if used -= b.Ends[end]; used < limit {
-			return end + Window
+			return end + window
 		}
 	}
-	return now + Window
+	return now + window
 }
 
 // A Write is one conditional change to a book: it leases calls and gives others back. It is applied if the book's total is at
@@ -233,7 +233,7 @@ func (h *Holder) Lost() { h.left = 0 }
 func (b Book) expired(now int64) map[int64]int {
 	gone := map[int64]int{}
 	for end, n := range b.Ends {
-		if end+Window <= now {
+		if end+window <= now {
 			gone[end] = n
 		}
 	}

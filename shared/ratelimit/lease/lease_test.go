@@ -93,8 +93,9 @@ func (w *world) most(length time.Duration) (most int) {
 // TestLease_AnyContainers_AreNeverOverTheLimit: their clocks differ by up to ±skew and jump in that range, they are frozen,
 // thawed and lost, writes arrive late or without an answer, and calls are given back.
 func TestLease_AnyContainers_AreNeverOverTheLimit(t *testing.T) {
-	reached := 0
+	worlds, reached := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
+		worlds++
 		between := func(least, most int) int { return rapid.IntRange(least, most).Draw(t, "") }
 		w := &world{limit: between(1, 400)}
 		skew := between(0, 5000)
@@ -142,7 +143,7 @@ func TestLease_AnyContainers_AreNeverOverTheLimit(t *testing.T) {
 			expect.Must(t, n >= 0, "%d calls end at %d", n, end)
 		}
 	})
-	expect.That(t, reached >= 20, "only %d worlds came near to their limit", reached)
+	expect.That(t, 5*reached >= worlds, "only %d of %d worlds came near to their limit", reached, worlds)
 }
 
 // TestTake_AnyMoments_OnlyDuringTheLease: however a clock is set while the container is awake, and however long it is frozen.

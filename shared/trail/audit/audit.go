@@ -144,8 +144,8 @@ func RecordOf(stream string, e Event) Record {
 // key joins the parts of an index key. No part can contain a line break.
 func key(parts ...string) string { return strings.Join(parts, "\n") }
 
-// TimeFormat gives all event times the same length, so that positions sort like times.
-const TimeFormat = "2006-01-02T15:04:05.000Z"
+// timeFormat gives all event times the same length, so that positions sort like times.
+const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // PartName is the name of the event's part in a transaction.
 const PartName = "audit"

@@ -21,9 +21,9 @@ type Filter struct {
 	ActorIssuer, ActorUserID string
 }
 
-// WordRule is the rule of resource types. A type that matches nothing is valid, and the list is
+// wordRule is the rule of resource types. A type that matches nothing is valid, and the list is
 // empty.
-var WordRule = &input.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
+var wordRule = &input.Text{Pattern: `[a-z][a-z-]{0,63}`, Says: "a type of resource such as rollout or release-channel"}
 
 // FilterOf reads the query parameters from, to, resourceType, resourceId, actorIssuer and
 // actorUserId. The types in alone need no resourceId.
@@ -32,7 +32,7 @@ func FilterOf(in *input.Reader, alone ...string) Filter {
 	if !f.From.IsZero() && !f.To.IsZero() && f.From.After(f.To) {
 		in.Fault("from", "range", "must not be after to")
 	}
-	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", WordRule, "resourceId", alone...)
+	f.ResourceType, f.ResourceID = pairOf(in, "resourceType", wordRule, "resourceId", alone...)
 	f.ActorIssuer, f.ActorUserID = pairOf(in, "actorIssuer", input.ID, "actorUserId")
 	return f
 }
@@ -83,7 +83,7 @@ func (f Filter) Values() url.Values {
 		if t.IsZero() {
 			return ""
 		}
-		return t.Format(TimeFormat)
+		return t.Format(timeFormat)
 	}
 	return input.Values("resourceType", f.ResourceType, "resourceId", f.ResourceID, "actorIssuer", f.ActorIssuer, "actorUserId", f.ActorUserID,
 		"from", at(f.From), "to", at(f.To))

@@ -158,7 +158,7 @@ func first(page dynamo.Page[Event], limit int) dynamo.Page[Event] {
 func (l *Log) FirstAfter(ctx context.Context, stream, resourceType, id string, t time.Time) (e Event, found bool, err error) {
 	page, err := dynamo.List[Event](ctx, l.db, dynamo.Selection{
 		Table: dynamo.Audit, Index: "byResource", Partition: key(stream, resourceType, id),
-		Least: t.UTC().Truncate(time.Millisecond).Add(time.Millisecond).Format(TimeFormat), Most: "~",
+		Least: t.UTC().Truncate(time.Millisecond).Add(time.Millisecond).Format(timeFormat), Most: "~",
 	}, dynamo.Span{Limit: 1})
 	if err != nil || len(page.Items) == 0 {
 		return Event{}, false, err
@@ -180,10 +180,10 @@ func (f Filter) selection(stream, after string) dynamo.Selection {
 	// A time without an id sorts before every position of that time, and after all earlier
 	// positions.
 	if !f.From.IsZero() {
-		s.Least = f.From.Format(TimeFormat)
+		s.Least = f.From.Format(timeFormat)
 	}
 	if !f.To.IsZero() {
-		s.Most = f.To.Format(TimeFormat)
+		s.Most = f.To.Format(timeFormat)
 	}
 	if after != "" {
 		s.Most = min(s.Most, below(after))
@@ -207,4 +207,4 @@ func IsPosition(s string) bool { return positionForm().MatchString(s) }
 
 // Position is the event's place in its stream: its time, then its id. All positions have the same
 // length.
-func Position(e Event) string { return e.EventTime.UTC().Format(TimeFormat) + "#" + e.EventID }
+func Position(e Event) string { return e.EventTime.UTC().Format(timeFormat) + "#" + e.EventID }

@@ -10,15 +10,15 @@ const (
 	overrides = "Asked to override a freeze or a closed window: "
 )
 
-// An Explainer is a cause that says in a sentence why the service made a change.
-type Explainer interface{ Explain() string }
+// An explainer is a cause that says in a sentence why the service made a change.
+type explainer interface{ Explain() string }
 
 // Why returns the reason for a change, for those whom the event bus notifies. It is never empty. For changes to boxes,
 // machines and production methods, it contains what the service itself says and nothing that people wrote, because
 // fewer people may read those trails.
 func Why(stream string, g Grounds) string {
 	var parts []string
-	if cause, is := g.Cause.(Explainer); is {
+	if cause, is := g.Cause.(explainer); is {
 		parts = append(parts, cause.Explain())
 	}
 	if stream != Platform {

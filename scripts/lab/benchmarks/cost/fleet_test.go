@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,48 +59,6 @@ func fleetSize(t *testing.T) string {
 	root := expect.Value(service.Root())(t)
 	page := expect.Value(os.ReadFile(filepath.Join(root, "infra", "fleet-size.md")))(t)
 	return string(page)
-}
-
-// TestBoundaries_ThePageHasWhatTheCommandPrints, from few boxes to many.
-func TestBoundaries_ThePageHasWhatTheCommandPrints(t *testing.T) {
-	var printed strings.Builder
-	expect.OK(t, writeBoundaries(&printed))
-	expect.That(t, strings.Contains(fleetSize(t), "<!-- breaks -->\n\n"+printed.String()),
-		"the page lacks what `cost breaks` prints:\n%s", printed.String())
-}
-
-// TestDownloads_ThePageHasWhatTheCommandPrints, and its figures are those calculated by hand: twelve times 0.1 GB at 0.085.
-func TestDownloads_ThePageHasWhatTheCommandPrints(t *testing.T) {
-	var printed strings.Builder
-	writeDownloads(&printed)
-	expect.That(t, strings.Contains(fleetSize(t), "<!-- downloads -->\n\n"+printed.String()),
-		"the page lacks what `cost downloads` prints:\n%s", printed.String())
-	for gb, want := range map[float64]float64{1000: 85, 10_000: 850, 60_000: 850 + 3200 + 600} {
-		expect.Equal(t, math.Round(tieredGB(gb)), want, "%g GB cost", gb)
-	}
-	expect.Equal(t, fmt.Sprintf("%.4f", releasesAYear*downloads(1)), "0.1020", "a box-year costs")
-}
-
-// TestBoundaries_AreWhatTheFleetOfThatSizeNeeds: from the number of boxes of a boundary on, a fleet needs more than
-// the default.
-func TestBoundaries_AreWhatTheFleetOfThatSizeNeeds(t *testing.T) {
-	poll := onePoll
-	poll.Write = 2 // so that its units matter
-	at := map[string]float64{}
-	for _, b := range boundaries(poll) {
-		at[b.What] = b.Boxes
-	}
-	for what, over := range map[string]func(need) bool{
-		"`pollRate`":                        func(n need) bool { return n.PerSecond > pollRate },
-		"a new table `rate-counters`":       func(n need) bool { return n.PerSecond*poll.Write > warmed },
-		"requests a second of the account":  func(n need) bool { return n.PerSecond > gatewayQuota },
-		"`reserveBell`, where boxes listen": func(n need) bool { return n.PerSecond > bellShare*concurrencyQuota*callsOfExecution },
-	} {
-		below, above := fleet{Boxes: 0.99 * at[what], Interval: 60, Idle: 300}, fleet{Boxes: 1.01 * at[what], Interval: 60, Idle: 300}
-		if at[what] == 0 || over(below.needs(poll)) || !over(above.needs(poll)) {
-			t.Errorf("%s is not reached by %.0f boxes", what, at[what])
-		}
-	}
 }
 
 // TestFleet_AMillionBoxesEverySixtySeconds: figures calculated by hand. 10^6 × 2,628,000 / 60 polls are 43,800

@@ -1,7 +1,7 @@
 package main
 
 // List prices in US dollars for eu-central-1 without any free tier or discount. They have not been checked against
-// the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray,cloudfront,s3}/pricing and
+// the public pages, aws.amazon.com/{lambda,api-gateway,dynamodb,cloudwatch,xray}/pricing and
 // aws.amazon.com/ec2/pricing/on-demand (traffic), for this release.
 const (
 	lambdaRequests = 0.20         // a million invocations
@@ -14,9 +14,6 @@ const (
 	transferGB     = 0.09         // a GB sent to the internet
 	storedGB       = 0.306        // a GB that DynamoDB stores for a month
 	backedUpGB     = 0.2448       // a GB with backups for a restore to any second
-	edgeGB         = 0.085        // a GB that CloudFront sends to Europe, of the first 10 TB a month
-	edgeCalls      = 1.20         // a million HTTPS requests of CloudFront in Europe
-	objectGB       = 0.0245       // a GB that S3 stores for a month
 	alarmMetric    = 0.10         // a metric that an alarm looks at, for a month
 	writtenMetric  = 0.30         // a metric of the service's own that was written, for a month
 )

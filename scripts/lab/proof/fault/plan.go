@@ -52,15 +52,15 @@ const (
 	beyondLimiter = 150 * time.Millisecond
 )
 
-// BeforeTheWrite are the faults after which nothing was written.
-var BeforeTheWrite = []Kind{Throttled, InternalError, Reset, Slow, Conflict, ThrottledReason, InProgress}
+// beforeTheWrite are the faults after which nothing was written.
+var beforeTheWrite = []Kind{Throttled, InternalError, Reset, Slow, Conflict, ThrottledReason, InProgress}
 
-// AfterTheWrite are the faults in which the store applies a change without the caller's knowledge, or gets the change
+// afterTheWrite are the faults in which the store applies a change without the caller's knowledge, or gets the change
 // twice. The service then relies on ClientRequestToken.
-var AfterTheWrite = []Kind{AnswerLost, AnswerCut, Twice, Straggler}
+var afterTheWrite = []Kind{AnswerLost, AnswerCut, Twice, Straggler}
 
 // Everything is all faults of single calls.
-var Everything = slices.Concat(BeforeTheWrite, AfterTheWrite)
+var Everything = slices.Concat(beforeTheWrite, afterTheWrite)
 
 // A Plan decides the effects on calls. It is safe for concurrent use.
 type Plan struct {
@@ -160,10 +160,10 @@ func (s *stream) effect(kind Kind, c *storefront.Call) storefront.Effect {
 	case Straggler:
 		return storefront.Effect{Late: wait}
 	case Conflict:
-		return storefront.Effect{Answer: Cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), "TransactionConflict")}
+		return storefront.Effect{Answer: cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), "TransactionConflict")}
 	case ThrottledReason:
 		name := []string{"ThrottlingError", "ProvisionedThroughputExceeded"}[s.random.IntN(2)]
-		return storefront.Effect{Answer: Cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), name)}
+		return storefront.Effect{Answer: cancelled(len(c.Uses), s.random.IntN(len(c.Uses)), name)}
 	case InProgress:
 		return storefront.Effect{Answer: storefront.Failure(400, "TransactionInProgressException", "injected")}
 	case AnswerLost:
@@ -176,9 +176,9 @@ func (s *stream) effect(kind Kind, c *storefront.Call) storefront.Effect {
 	return storefront.Effect{DropRequest: true} // Reset, Dead
 }
 
-// Cancelled is DynamoDB's answer to a transaction that was cancelled because of one of its
+// cancelled is DynamoDB's answer to a transaction that was cancelled because of one of its
 // parts.
-func Cancelled(parts, at int, code string) *storefront.Answer {
+func cancelled(parts, at int, code string) *storefront.Answer {
 	reasons := make([]string, parts)
 	for i := range reasons {
 		reasons[i] = `{"Code":"None"}`

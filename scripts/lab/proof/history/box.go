@@ -22,8 +22,8 @@ type ReportRow struct {
 	Attempts int
 }
 
-// MostAttempts is how many failed attempts a box may make.
-const MostAttempts = 3
+// mostAttempts is how many failed attempts a box may make.
+const mostAttempts = 3
 
 // A boxState is the state of the history's box.
 type boxState struct {
@@ -66,7 +66,7 @@ func (b boxState) shows(in Input, out Output) bool {
 		return out.Told == b.tells(in.Running)
 	case Report:
 		after, _ := b.apply(in)
-		return out.GiveUp == (in.Outcome == "failed" && max(in.Attempt, after.ReportRow.Attempts) >= MostAttempts)
+		return out.GiveUp == (in.Outcome == "failed" && max(in.Attempt, after.ReportRow.Attempts) >= mostAttempts)
 	case ReadBox:
 		return out.Box == b.Box
 	case ReadReportRow:
