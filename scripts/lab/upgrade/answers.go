@@ -157,14 +157,14 @@ func (d *Deployment) ask(calls []samples.Call) (Answers, error) {
 				return fmt.Errorf("upgrade: %s %s is answered with %d: %s", c.Method, c.Path, a.Status, a.Body)
 			}
 			shown, next := plain(a.Body, d.settled)
-			location := d.local(a.Header.Get("Location"))
+			location := a.Header.Get("Location")
 			mu.Lock()
 			all[fmt.Sprintf("%s page %d", first, page)] = fmt.Sprint(a.Status, " ", location, " ", shown)
 			mu.Unlock()
 			if link, _, is := strings.Cut(a.Header.Get("Link"), `>; rel="next"`); is {
 				next = strings.TrimPrefix(link, "<")
 			}
-			c.Path = d.local(next)
+			c.Path = next
 		}
 		return nil
 	})
