@@ -19,9 +19,10 @@ import (
 // Answers are what a deployment answered, by caller and call.
 type Answers map[string]string
 
-// passes are members that follow from the time or from the polls in between, not from what is stored alone.
+// passes are members that follow from the time or from the polls and ticks in between, not from what is stored alone. counts is
+// for how many ticks a rollout waits for a person.
 var passes = []string{
-	"asOf", "ageSeconds", "lastSeenAt", "lastHeardAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
+	"asOf", "ageSeconds", "lastSeenAt", "lastHeardAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId", "counts",
 }
 
 // soaked is how long a stage has soaked, in the guard's sentences.
