@@ -87,7 +87,7 @@ func (m Method) waits(x machine.Machine, version int64, at time.Time) bool {
 
 // A Concern says which machines a withdrawn version concerns: those that steps named at some moment from the number Since
 // to Until, without Except, or exactly Only. Whichever list is shorter is stored. The lists were made at the number AsOf:
-// a machine that changed between AsOf and Until is concerned if steps named it.
+// a machine that changed between AsOf and Until is concerned if steps named it, too.
 type Concern struct {
 	Version int64    `json:"version" stored:"identity"`
 	Since   int64    `json:"since"`
@@ -145,8 +145,11 @@ func (m Method) fitted(park []machine.Machine) []Concern {
 // concern describes the machines with these codes, from all machines of the factory.
 func concern(v Version, asOf, number int64, codes []string, park []machine.Machine) Concern {
 	c := Concern{Version: v.Version, AsOf: asOf, Until: number, Nobody: len(codes) == 0}
-	if len(v.Decisions) > 0 {
+	if n := len(v.Decisions); n > 0 {
 		c.Since = v.Decisions[0].Number
+		if last := v.Decisions[n-1]; last.Status == Withdrawn {
+			c.Until = min(number, last.Number) // a further signature: no machine could get it since
+		}
 	}
 	if c.Nobody {
 		return c
@@ -178,7 +181,7 @@ func (m Method) concerns(version int64, x machine.Machine) bool {
 	}
 	c := m.Recalled[i]
 	if slices.ContainsFunc(x.Changes(), func(at machine.Moment) bool { return at.Number > c.AsOf && at.Number <= c.Until }) {
-		return e.named(x, c.Since, c.Until)
+		return e.named(x, c.Since, c.Until) || slices.Contains(c.Only, x.Code) || slices.Contains(c.Also, x.Code)
 	}
 	switch {
 	case c.Nobody:

@@ -1,6 +1,8 @@
 package method_test
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,48 +56,54 @@ func (l *lived) named(code string) { l.box.names[code] = true }
 
 // boxes moves the box, retires or resets it, or brings it back. It leaves without a signature only if none of its machines
 // has a version.
-func (l *lived) boxes() {
+func (l *lived) boxes() action {
+	what, where, n := "returns", []string{"", l.box.elsewhere}[l.random.IntN(2)], l.random.IntN(6)
+	here, asks, names := l.box.here, false, maps.Clone(l.box.names)
 	var err error
-	what, where := "returns", []string{"", l.box.elsewhere}[l.random.IntN(2)]
-	switch n := l.random.IntN(6); {
-	case !l.box.here:
-		err = l.place(l.ref.FactoryID, "")
-	case n == 0:
-		what = "is retired"
-		err = l.box.edges.Retire(l.ctx, origin, l.box.id, input.Preconditions{})
-		l.box.here = false
-	case n == 1:
-		what = "is reset"
-		err = l.box.edges.Reset(l.ctx, origin, l.box.id, edge.Enroller{ID: "e", OrganizationID: "acme", Names: true})
-		l.box.here = false
-	case n == 2:
-		what = "leaves, signed"
-		err = l.place(where, "sold")
-	default:
-		what = "leaves"
-		must, may := l.holders()
-		err = l.place(where, "")
-		if refused := problem.Has(err, problem.Conflict); refused && !may || !refused && must {
-			l.Fatalf("the box leaves: %v; a machine must have a version %v, may %v\n%s", err, must, may, strings.Join(l.log, "\n"))
-		} else if refused {
-			err = nil
-		}
-	}
-	l.did("the box %s: %v", what, err)
-	if err != nil {
-		l.Fatalf("%v\n%s", err, strings.Join(l.log, "\n"))
+	return action{
+		call: func() {
+			switch {
+			case !here:
+				err = l.place(l.ref.FactoryID, "")
+			case n == 0:
+				what = "is retired"
+				err = l.box.edges.Retire(l.ctx, origin, l.box.id, input.Preconditions{})
+				l.box.here = false
+			case n == 1:
+				what = "is reset"
+				err = l.box.edges.Reset(l.ctx, origin, l.box.id, edge.Enroller{ID: "e", OrganizationID: "acme", Names: true})
+				l.box.here = false
+			case n == 2:
+				what = "leaves, signed"
+				err = l.place(where, "sold")
+			default:
+				what, asks = "leaves", true
+				err = l.place(where, "")
+			}
+			l.did("the box %s: %v", what, err)
+		},
+		then: func(m *model) string {
+			refused := problem.Has(err, problem.Conflict)
+			must, may := l.holders(m, names)
+			switch {
+			case asks && (refused && !may || !refused && must):
+				return fmt.Sprintf("the box leaves: %v; a machine must have a version %v, may %v", err, must, may)
+			case err != nil && !(asks && refused):
+				return fmt.Sprint("the box ", what, ": ", err)
+			}
+			return ""
+		},
 	}
 }
 
-// holders reports whether a machine of the box must, or may, have a version.
-func (l *lived) holders() (must, may bool) {
-	for code := range l.box.names {
+// holders reports whether one of the machines must, or may, have a version.
+func (l *lived) holders(m *model, codes map[string]bool) (must, may bool) {
+	for code := range codes {
 		for version := range l.hashes {
-			m := l.model
-			reported := len(m.orders[version][code]) > 0 || m.loaded[version][code]
-			left, perhaps := m.left(version)
-			must = must || reported && !m.confirmed[version][code] || m.withdrawn[version] && left[code]
-			may = may || reported || perhaps[code]
+			has, perhaps := m.has(version, code)
+			left, listed := m.left(version)
+			must = must || has && !m.confirmed[version][code] || m.withdrawn[version] && left[code]
+			may = may || perhaps || listed[code] || m.crossed[version][code]
 		}
 	}
 	return must, may

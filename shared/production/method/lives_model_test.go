@@ -51,13 +51,21 @@ type model struct {
 	loaded    map[int64]map[string]bool            // machines whose last word was that they have it
 	told      map[int64]map[string]bool            // machines that had reported it when its withdrawal was signed
 	confirmed map[int64]map[string]bool            // by a person
+	crossed   map[int64]map[string]bool            // changed at once with a withdrawal: may be told and keep their box, if steps name them
+	others    map[int64]map[string]map[claim]bool  // other bytes that the machine has; false: it may have replaced them
+}
+
+// A claim is that a machine has other bytes of a version: for an order, or without one, loaded or running.
+type claim struct {
+	bytes, order string
+	loaded       bool
 }
 
 func newModel() *model {
 	return &model{machines: map[string]*notedMachine{}, approvals: map[kind][]notedApproval{}, equipment: map[int64]map[string]bool{},
 		must: map[int64]map[string]bool{}, may: map[int64]map[string]bool{}, withdrawn: map[int64]bool{},
 		orders: map[int64]map[string]map[string]bool{}, loaded: map[int64]map[string]bool{}, told: map[int64]map[string]bool{},
-		confirmed: map[int64]map[string]bool{}}
+		confirmed: map[int64]map[string]bool{}, crossed: map[int64]map[string]bool{}, others: map[int64]map[string]map[claim]bool{}}
 }
 
 // begin notes that an action begins: each machine keeps its classes, until the action changes them.
@@ -179,11 +187,21 @@ func (m *model) decide(k kind, codes []string, from time.Time, present bool) {
 
 // tell notes that a withdrawal was signed: it tells the machines that have said by now that they have the version.
 func (m *model) tell(version int64) {
-	for code, orders := range m.orders[version] {
-		if (len(orders) > 0 || m.loaded[version][code]) && !m.confirmed[version][code] {
+	delete(m.crossed, version)
+	for code := range m.machines {
+		if has, may := m.has(version, code); (has || may) && !m.confirmed[version][code] {
 			note(m.told, version, code)
 		}
 	}
+}
+
+// has says whether a machine has, or may have, a version by what it said, with whatever bytes.
+func (m *model) has(version int64, code string) (must, may bool) {
+	must = len(m.orders[version][code]) > 0 || m.loaded[version][code]
+	for _, sure := range m.others[version][code] {
+		must, may = must || sure, true
+	}
+	return must, may || must
 }
 
 func (m *model) withdraw(version, reinstated int64) {
@@ -223,15 +241,25 @@ func (m *model) add(code string, classes map[string]bool) {
 	m.machines[code] = x
 }
 
-// says notes a report: a machine has a version as long as an order runs, or its last word was that it has it.
-func (m *model) says(version int64, code string, r method.Report) {
+// says notes a report: a machine has a version as long as an order runs, or its last word was that it has it. What it says of
+// other bytes is a word of its own, which only their end takes back; a load replaces what was loaded, and whether the right
+// bytes replace others is the machine's own business.
+func (m *model) says(version int64, code string, r method.Report, right bool) {
+	has := r.State == method.Loaded || r.State == method.Running
+	if has {
+		delete(m.confirmed[version], code)
+		m.machines[code].spoke[version] = true
+	}
+	m.saysOthers(version, code, r, right)
+	if !right {
+		return
+	}
 	if m.orders[version] == nil {
 		m.orders[version], m.loaded[version] = map[string]map[string]bool{}, map[string]bool{}
 	}
 	if m.orders[version][code] == nil {
 		m.orders[version][code] = map[string]bool{}
 	}
-	has := r.State == method.Loaded || r.State == method.Running
 	m.loaded[version][code] = has
 	switch {
 	case r.State == method.Running:
@@ -242,9 +270,28 @@ func (m *model) says(version int64, code string, r method.Report) {
 	default:
 		delete(m.orders[version][code], r.Order)
 	}
-	if has {
-		delete(m.confirmed[version], code)
-		m.machines[code].spoke[version] = true
+}
+
+func (m *model) saysOthers(version int64, code string, r method.Report, right bool) {
+	if m.others[version] == nil {
+		m.others[version] = map[string]map[claim]bool{}
+	}
+	if m.others[version][code] == nil {
+		m.others[version][code] = map[claim]bool{}
+	}
+	all := m.others[version][code]
+	running, loaded := r.State == method.Running, r.State == method.Loaded
+	for c := range all {
+		ends := !running && !loaded && c.bytes == r.ContentSHA256 && (r.Order == "" || c.loaded || c.order == r.Order)
+		switch {
+		case ends:
+			delete(all, c)
+		case loaded && c.loaded, right && running && (c.loaded || c.order == r.Order):
+			all[c] = false
+		}
+	}
+	if !right && (running || loaded) {
+		all[claim{r.ContentSHA256, r.Order, loaded}] = true
 	}
 }
 
@@ -264,17 +311,14 @@ func (m *model) listed(version int64) (must, may map[string]bool) {
 
 // left says who must and who may be on the list of a recall.
 func (m *model) left(version int64) (must, may map[string]bool) {
-	must, may = maps.Clone(m.must[version]), maps.Clone(m.may[version])
-	if must == nil {
-		must = map[string]bool{}
-	}
-	if may == nil {
-		may = map[string]bool{}
-	}
-	for code, orders := range m.orders[version] {
-		if len(orders) > 0 || m.loaded[version][code] {
+	must, may = set(m.must[version]), set(m.may[version])
+	for code := range m.machines {
+		switch has, perhaps := m.has(version, code); {
+		case has:
 			must[code], may[code] = true, true
-		} else {
+		case perhaps:
+			may[code] = true
+		case m.orders[version][code] != nil:
 			delete(must, code)
 			delete(may, code)
 		}
@@ -293,4 +337,49 @@ func decisions(m method.Method) string {
 		fmt.Fprintln(&b, d.Version, d.Machines, d.From)
 	}
 	return b.String()
+}
+
+// contradicts says what the model has against what the service says.
+func (m *model) contradicts(s sight) string {
+	for version := range m.withdrawn {
+		must, may := set(m.must[version]), set(m.may[version])
+		maps.Copy(may, m.told[version])
+		maps.Copy(may, m.crossed[version])
+		left, _ := m.left(version)
+		for code := range m.told[version] {
+			if left[code] {
+				must[code] = true
+			}
+		}
+		if fault := within(version, "told", s.told[version], must, may); fault != "" {
+			return fault
+		}
+		must, may = m.listed(version)
+		if fault := within(version, "on the list", s.listed[version], must, may); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}
+
+// set is a copy to which can be added.
+func set(codes map[string]bool) map[string]bool {
+	if codes == nil {
+		return map[string]bool{}
+	}
+	return maps.Clone(codes)
+}
+
+func within(version int64, what string, got []string, must, may map[string]bool) string {
+	for _, code := range slices.Sorted(maps.Keys(must)) {
+		if !slices.Contains(got, code) {
+			return fmt.Sprintf("version %d: %s is not %s: %v", version, code, what, got)
+		}
+	}
+	for _, code := range got {
+		if !may[code] && !must[code] {
+			return fmt.Sprintf("version %d: %s is %s, and could not have it", version, code, what)
+		}
+	}
+	return ""
 }

@@ -40,3 +40,19 @@ func TestCouldHave_AMachine_HadTheVersionWhileItHeld(t *testing.T) {
 		})
 	}
 }
+
+// TestConcerns_AMachineThatChangesMeanwhile_IsToldIfItWasListed: press-1 and saw-1 were scrapped at the change 6, between the look at all machines, at
+// 5, and the withdrawal, at 7. saw-1 had reported the version although no step names it.
+func TestConcerns_AMachineThatChangesMeanwhile_IsToldIfItWasListed(t *testing.T) {
+	gone := func(code string, terms ...machine.Term) machine.Machine {
+		return machine.Machine{Code: code, ClassTerms: terms, Scrapped: &machine.Scrapping{Number: 6, At: hour(6)}}
+	}
+	press, saw := gone("press-1", machine.Term{Class: "press", From: 1, FromAt: hour(1), To: 6, ToAt: new(hour(6))}), gone("saw-1")
+	other := gone("saw-2")
+	v := Version{Version: 1, Equipment: Equipment{Classes: []string{"press"}}, Decisions: []Decided{{Status: Released, Number: 2, At: hour(2)}}}
+	m := Method{Withdrawals: []Withdrawal{{Version: 1}}, Equipment: []VersionEquipment{{1, v.Equipment}}}
+	m.Recalled = []Concern{concern(v, 5, 7, []string{"press-1", "saw-1"}, []machine.Machine{press, saw, other})}
+	for x, want := range map[*machine.Machine]bool{&press: true, &saw: true, &other: false} {
+		expect.Equal(t, m.concerns(1, *x), want, "%s is told", x.Code)
+	}
+}

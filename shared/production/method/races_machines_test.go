@@ -64,7 +64,7 @@ func TestRaces_MachinesBesideMoves_AreToldWhatTheyAreListedFor(t *testing.T) {
 				var db, racing *dynamo.DB
 				var slug string
 				for round := range rounds {
-					if round%50 == 0 { // the embedded store becomes slow as it grows
+					if round%20 == 0 { // the embedded store becomes slow as it grows
 						store := dynamotest.Embedded(t)
 						db, racing = dynamo.Open(store, time.Now), dynamo.Open(slow{store}, time.Now)
 						slug = plant(t, db)
