@@ -181,8 +181,8 @@ func TestLists_WalkedByNext_WithAndWithoutAStage_GiveEveryItemOnce(t *testing.T)
 	walks := func(stage string, world *harness.World, sizes []string) {
 		for operation, l := range lists(t, world, "acme") {
 			t.Run(stage+" "+operation, func(t *testing.T) { walkBySizes(t, l, sizes) })
-			// Boxes and releases are only listed by a filter.
-			if l.filter = nil; operation != "list-edges" && operation != "list-rollout-edges" && operation != "list-releases" {
+			// Boxes, releases and components are only listed by a filter.
+			if l.filter = nil; !slices.Contains([]string{"list-edges", "list-rollout-edges", "list-releases", "list-components"}, operation) {
 				t.Run(stage+" "+operation+", unfiltered", func(t *testing.T) { walkBySizes(t, l, sizes) })
 			}
 		}

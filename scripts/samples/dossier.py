@@ -9,11 +9,10 @@ import json
 import struct
 import sys
 import zlib
-from datetime import datetime
+from datetime import datetime, timedelta
 
-
-class Inconsistent(Exception):
-    """What is wrong with a file."""
+COUNTS = ("hit", "exposed", "told", "runs", "failed", "missing", "overdue")
+when = datetime.fromisoformat
 
 
 def packed(entries):
@@ -38,63 +37,63 @@ def unpacked(file):
         entries.append((file[at + 30:begin].decode(), file[begin:begin + size]))
         at = begin + size
     if not entries or entries[0][0] != "SHA256SUMS":
-        raise Inconsistent("its first entry is not SHA256SUMS")
+        raise ValueError("its first entry is not SHA256SUMS")
     listed = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in entries[1:])
     if entries[0][1] != listed.encode() or packed(entries) != file:
-        raise Inconsistent("it is not as it was made")
+        raise ValueError("it is not as it was made")
     return dict(entries[1:])
 
 
 def lines(entries, name):
     if name not in entries:
-        raise Inconsistent(f"it has no {name}")
+        raise ValueError(f"it has no {name}")
     return [json.loads(line) for line in entries[name].splitlines() if line]
-
-
-def when(text):
-    return datetime.fromisoformat(text)
 
 
 def share(organization, boxes):
     """How far the release is among boxes."""
     ran = sorted(b["ran"] for b in boxes if b["ran"])
-
-    def part(percent):
-        return ran[max(0, (len(ran) * percent + 99) // 100 - 1)] if ran else None
-
-    counts = {name: sum(b[name] for b in boxes) for name in ("told", "runs", "failed", "missing")}
-    return {"organizationId": organization, "ran": sum(bool(b["ran"] or b["runs"]) for b in boxes), **counts,
-            "first": part(0), "half": part(50), "most": part(95), "last": part(100)}
+    parts = {name: ran[max(0, (len(ran) * percent + 99) // 100 - 1)] if ran else None
+             for name, percent in (("first", 0), ("half", 50), ("most", 95), ("last", 100))}
+    return {"organizationId": organization, "ran": sum(bool(b["ran"] or b["runs"]) for b in boxes),
+            **{name: sum(b[name] for b in boxes) for name in COUNTS}, **parts}
 
 
-def summed(version, spells, boxes):
+def due(release):
+    """Until when pauses may keep the release waiting."""
+    days = int(release["deadline"].strip("PD")) if "deadline" in release else 30 if release.get("kind") == "security" else 0
+    return when(release["publishedAt"]) + timedelta(days=days) if days else None
+
+
+def summed(d, spells, boxes):
     """Counts the lists again, by organization."""
-    known = {}
+    known, version, affected, late = {}, d["version"], d.get("affected", []), due(d["release"])
 
     def of(item):
-        return known.setdefault((item.get("organizationId", ""), item["edgeId"]),
-                                {"told": False, "runs": False, "failed": False, "missing": False, "ran": None})
-
-    def runs_since(box, text):
-        box["ran"] = min(box["ran"] or when(text), when(text))
+        return known.setdefault((item.get("organizationId", ""), item["edgeId"]), {"ran": None, **dict.fromkeys(COUNTS, False)})
 
     for p in spells:
         box = of(p)
+        if p["version"] != version:
+            box["hit"] |= p["version"] in affected and "ranAt" in p
+            continue
         box["told"] |= "toldAt" in p
         box["failed"] |= "code" in p
         if "ranAt" in p:
-            runs_since(box, p["ranAt"])
+            box["ran"] = min(box["ran"] or when(p["ranAt"]), when(p["ranAt"]))
     for b in boxes:
         box = of(b)
-        box["runs"] = b.get("running") == version
+        box["runs"], box["exposed"] = b.get("running") == version, b.get("running") in affected
+        box["hit"] |= box["exposed"]
         box["missing"] = b["carries"] and not box["runs"]
+        box["overdue"] = box["missing"] and late is not None and when(d["until"]) > late
         pending = b.get("pending", {})
         if pending.get("version") == version:
             box["told"] = True
             box["failed"] |= "code" in pending
         if box["runs"] and b.get("stay", {}).get("version") == version:
             box["told"] |= "toldAt" in b["stay"]
-            runs_since(box, b["stay"]["ranAt"])
+            box["ran"] = min(box["ran"] or when(b["stay"]["ranAt"]), when(b["stay"]["ranAt"]))
     organizations = {}
     for (organization, _), box in known.items():
         organizations.setdefault(organization, []).append(box)
@@ -104,37 +103,48 @@ def summed(version, spells, boxes):
 def said(s):
     """A share as a file says it."""
     times = {name: when(s[name]) if name in s else None for name in ("first", "half", "most", "last")}
-    return {"organizationId": s.get("organizationId", ""), **{n: s[n] for n in ("told", "ran", "runs", "failed", "missing")}, **times}
+    return {"organizationId": s.get("organizationId", ""), **{n: s[n] for n in ("ran", *COUNTS)}, **times}
 
 
 def followed(events):
     last = {}
     for e in events:
-        key, was = (e["resource"]["type"], e["resource"]["id"]), None
+        key = (e["resource"]["type"], e["resource"]["id"])
         was = last.get(key)
         if was and (when(e["eventTime"]) < when(was["eventTime"]) or e.get("before") != was.get("after")):
-            raise Inconsistent("its events do not follow each other")
+            raise ValueError("its events do not follow each other")
         last[key] = e
 
 
 def check(file):
     entries = unpacked(file)
-    d = json.loads(entries.get("dossier.json") or "null")
-    if not d:
-        raise Inconsistent("it has no dossier.json")
-    counted = summed(d["version"], lines(entries, "spells.jsonl"), lines(entries, "boxes.jsonl"))
+    d = json.loads(entries["dossier.json"])
+    counted, events = summed(d, lines(entries, "spells.jsonl"), lines(entries, "boxes.jsonl")), lines(entries, "events.jsonl")
     if counted != [said(s) for s in [d["all"]] + d["organizations"]]:
-        raise Inconsistent("its counts are not those of its lists")
-    followed(lines(entries, "events.jsonl"))
+        raise ValueError("its counts are not those of its lists")
+    published = [{"channel": e["resource"]["id"], "at": e["eventTime"], "userId": e["actor"]["userId"], "issuer": e["actor"]["issuer"]}
+                 for e in events if e["eventName"] == "ReleasePublished" and e["after"]["currentVersion"] == d["version"]]
+    if published != d["publications"] or (when(d["due"]) if "due" in d else None) != due(d["release"]):
+        raise ValueError("its publications are not those of its events")
+    kept = [x["sha256"] for x in d["release"].get("documents", []) if "sha256" in x]
+    if not set(kept) <= {hashlib.sha256(data).hexdigest() for name, data in entries.items() if name.startswith("documents/")}:
+        raise ValueError("it lacks a document")
+    followed(events)
 
 
-wrong = 0
-for path in sys.argv[1:]:
+def fault(file):
+    """What is wrong with the bytes of a file; empty: nothing."""
     try:
+        check(file)
+    except (ValueError, KeyError, TypeError, struct.error) as found:
+        return (str(found) or type(found).__name__).replace("\n", " ")
+    return ""
+
+
+if __name__ == "__main__":
+    faults = []
+    for path in sys.argv[1:]:
         with open(path, "rb") as opened:
-            check(opened.read())
-        print(f"{path} is consistent")
-    except (Inconsistent, ValueError, KeyError, TypeError, struct.error) as fault:
-        wrong = 1
-        print(f"{path}: {str(fault) or type(fault).__name__}".replace("\n", " ").replace("consistent", "right"))
-sys.exit(wrong)
+            faults.append(fault(opened.read()))
+        print(f"{path}: {faults[-1]}" if faults[-1] else f"{path} is consistent")
+    sys.exit(any(faults))

@@ -15,6 +15,9 @@ var next = Values{"channel": "canary", "version": "1.1.0"}
 // content describes the bytes that a session uploads.
 var content = Values{"sha256": fixed["sha256"], "sha1": "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3"}
 
+// evident publishes a release with an SBOM that the service keeps.
+var evident = []Step{{Operation: "update-artifact"}, {"publish-release", Values{"details": `,"documents":[{"kind":"sbom","sha256":"` + content["sha256"] + `"}]`}}}
+
 var fleet = []Sample{
 	{
 		Operation: "publish-release", By: Owner,
@@ -58,6 +61,24 @@ var fleet = []Sample{
 		Body:     `{"supportedUntil":"2031-03-02T00:00:00Z","advisories":[{"id":"CVE-2026-1234","severity":"{severity}","fixedIn":"9.9.9"}]}`,
 		About:    About{"release", "{edgeType}/{version}"},
 		Cases:    []Case{{Name: "in place of another", After: After("publish-release", "put-release"), With: Values{"severity": "low"}, Status: http.StatusNoContent}},
+	},
+	{
+		Operation: "put-release-components", By: Owner, After: evident, Own: content,
+		Defaults: Values{"piece": "1", "component": "3.0.11-1~deb12u2"},
+		Body: `{"sbom":"{sha256}","total":2,"components":[{"purl":"pkg:deb/debian/{edgeType}","componentVersion":"{component}"},` +
+			`{"purl":"pkg:generic/firmware"}]}`,
+		About: About{"release", "{edgeType}/{version}"},
+		Cases: []Case{
+			{Name: "the only piece"},
+			{Name: "again", After: slices.Concat(evident, After("put-release-components")), Status: http.StatusNoContent},
+		},
+		Also: []Case{{Name: "another", After: slices.Concat(evident, After("put-release-components")), With: Values{"component": "3.0.13"}}},
+	},
+	{
+		Operation: "list-components", By: Viewer, After: slices.Concat(evident, After("put-release-components")),
+		Query: "purl=pkg:deb/debian/{edgeType}",
+		Shows: `{"edgeType":"{edgeType}","version":"{version}","componentVersion":"3.0.11-1~deb12u2"}`,
+		Cases: []Case{page("version", "purl=pkg:deb/debian/{edgeType}&limit=10")},
 	},
 	{
 		Operation: "get-release", By: Viewer, After: After("publish-release", "put-release"),

@@ -80,6 +80,8 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				case table.ID == dynamo.Releases && amongReleases[Text(item, "edgeType")] != "":
 					under = amongReleases[Text(item, "edgeType")]
 					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
+				case table.ID == dynamo.Releases && strings.HasPrefix(Text(item, "edgeType"), release.ContentsPrefix):
+					continue // The trail has the digests of the pieces.
 				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
 					under = warnings
 				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):

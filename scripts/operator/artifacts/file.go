@@ -42,6 +42,19 @@ func (f File) Describe(body map[string]any) {
 	body["sizeBytes"], body["sha256"], body["sha1"], body["md5"] = f.Size, f.SHA256, f.SHA1, f.MD5
 }
 
+// Documents reads what a person wrote of documents: KIND=WHERE, with an https URL or the SHA-256 of an uploaded file.
+func Documents(texts []string) (list []map[string]string) {
+	for _, text := range texts {
+		kind, where, _ := strings.Cut(text, "=")
+		at := "sha256"
+		if strings.Contains(where, "://") {
+			at = "url"
+		}
+		list = append(list, map[string]string{"kind": kind, at: where})
+	}
+	return list
+}
+
 var (
 	foreign = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 	dots    = regexp.MustCompile(`\.{2,}`)

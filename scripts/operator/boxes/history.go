@@ -2,13 +2,12 @@ package boxes
 
 import (
 	"context"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"wavegate/scripts/operator/api"
+	"wavegate/scripts/operator/artifacts"
+	"wavegate/scripts/operator/components"
 	"wavegate/scripts/operator/run"
 	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/fleet/release"
@@ -30,7 +29,7 @@ func history(r *run.Run) *cobra.Command {
 
 // releases shows what was published for a type of boxes, and where it ran.
 func releases(r *run.Run) *cobra.Command {
-	return run.Group("releases", "See what was published for a type of boxes, and which boxes ran it", released(r), known(r), describes(r), ran(r))
+	return run.Group("releases", "See what was published for a type of boxes, and which boxes ran it", released(r), known(r), describes(r), ran(r), components.Contain(r))
 }
 
 func released(r *run.Run) *cobra.Command {
@@ -54,13 +53,17 @@ func known(r *run.Run) *cobra.Command {
 
 func describes(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "describe TYPE VERSION", Short: "Say until when a version is supported, what a weakness means for it, or where its documents are",
+		Use: "describe TYPE VERSION", Short: "Say until when a version is supported, what is in it, and what a weakness means for it",
 		Long: "Says more of a version that was published. What you do not say stays. No box is told anything.\n\n" +
 			"With --advisory, add --severity, and --fixed-in or --not-affected with --reason. With --document, name all documents: they " +
-			"replace those before, which stay listed.",
+			"replace those before, which stay listed.\n\n" +
+			"With --sbom, the command reads an SBOM (CycloneDX up to 1.7, SPDX 2.1 to 2.3), uploads it, and tells the service its components, so that " +
+			"wavegate releases contain finds the version. If that was interrupted, do it again. With --vex, it reads an OpenVEX document, and says which " +
+			"weaknesses do not concern the version.",
 		Example: "wavegate releases describe gateway-x 1.1.0 --supported-until 2031-03-02T00:00:00Z\n" +
 			"wavegate releases describe gateway-x 1.1.0 --advisory CVE-2026-1234 --severity high --fixed-in 1.1.1\n" +
-			"wavegate releases describe gateway-x 1.1.0 --document sbom=https://evidence.example.com/1.1.0.json",
+			"wavegate releases describe gateway-x 1.1.0 --sbom bom.json\n" +
+			"wavegate releases describe gateway-x 1.1.0 --document notes=https://evidence.example.com/1.1.0.html",
 	}
 	texts := cmd.Flags()
 	texts.String("supported-until", "", "the `time` at which the support ends, such as 2031-03-02T00:00:00Z")
@@ -70,6 +73,10 @@ func describes(r *run.Run) *cobra.Command {
 	notAffected := texts.Bool("not-affected", false, "the weakness does not concern the version")
 	texts.String("reason", "", "`why` the version is not affected, or is as bad as that")
 	documents := texts.StringArray("document", nil, "a `kind=place`: sbom, notes or provenance, and a URL or the SHA-256 of an uploaded file")
+	sbom := texts.String("sbom", "", "a `file` that lists the components of the version")
+	vex := texts.String("vex", "", "a `file` that says which weaknesses do not concern the version")
+	cmd.MarkFlagsMutuallyExclusive("sbom", "document")
+	cmd.MarkFlagsMutuallyExclusive("vex", "advisory")
 	return r.Calls(cmd, func(ctx context.Context, c *run.Call) error {
 		wish := run.Given(cmd, map[string]string{"supported-until": "supportedUntil"})
 		if found := run.Given(cmd, map[string]string{"advisory": "id", "severity": "severity", "fixed-in": "fixedIn", "reason": "reason"}); len(found) > 0 {
@@ -78,29 +85,10 @@ func describes(r *run.Run) *cobra.Command {
 			}
 			wish["advisories"] = []any{found}
 		}
-		var all []any
-		for _, text := range *documents {
-			kind, place, _ := strings.Cut(text, "=")
-			where := "sha256"
-			if strings.Contains(place, ":") {
-				where = "url"
-			}
-			all = append(all, map[string]any{"kind": kind, where: place})
-		}
-		if len(all) > 0 {
+		if all := artifacts.Documents(*documents); all != nil {
 			wish["documents"] = all
 		}
-		path := c.Path("/api/ota/releases/%s/%s")
-		if err := run.Acceptable(http.MethodPut, path, wish); err != nil {
-			return err
-		}
-		said, err := run.Written(wish)
-		if err != nil {
-			return err
-		}
-		what := strings.Join(c.Args, " ")
-		return c.Take(ctx, run.Step{Request: api.Request{Method: http.MethodPut, Path: path, Body: wish}, Shown: path, Done: what + " is described",
-			Question: "Say of " + what + ":\n" + strings.Join(run.Differences([]byte("{}"), said), "\n") + "\nContinue?"})
+		return components.Describe(ctx, c, wish, *sbom, *vex)
 	})
 }
 

@@ -38,6 +38,7 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		"{policy}":  d.file("policy.json", "// a second person looks\n"+`{"approvals":{"before":[10]}}`),
 		"{image}":   d.file("image.swu", "abc"), "{sum}": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
 		"{boxes}": d.file("boxes.csv", csv(3)), "{serials}": d.file("serials.csv", "edgeId\nSN-1\n"), "{tokens}": d.dir + "/tokens", "{dossier}": d.dir + "/dossier.zip",
+		"{sbom}": d.file("bom.json", `{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{"type":"library","name":"lodash","purl":"pkg:npm/lodash@4.17.20"}]}`),
 	}
 	granted := map[string]bool{}
 	d.answered = func(r *http.Request, status int) {
@@ -118,6 +119,8 @@ func TestEveryOperationForPeople_HasACommand(t *testing.T) {
 		{by: olga, operation: "list-edge-history", line: "box history box-0001"},
 		{by: olga, operation: "list-releases", line: "releases list gateway-x"},
 		{by: olga, operation: "put-release", line: "releases describe gateway-x 1.0.0 --advisory CVE-2026-1 --severity high --fixed-in 1.1.0 --yes"},
+		{by: olga, operation: "put-release-components", line: "releases describe gateway-x 1.0.0 --sbom {sbom} --yes"},
+		{by: olga, operation: "list-components", line: "releases contain pkg:npm/lodash@<4.17.21"},
 		{by: olga, operation: "get-release", line: "releases show gateway-x 1.0.0"},
 		{by: olga, operation: "list-release-edges", line: "releases boxes gateway-x 1.0.0"},
 		{by: olga, operation: "list-edges", line: "dossier gateway-x 1.0.0 --out {dossier}"},

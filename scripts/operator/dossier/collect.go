@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -36,10 +37,10 @@ func Commands(r *run.Run) []*cobra.Command {
 func makes(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "dossier TYPE VERSION|ADVISORY", Short: "Write a file that says who got a release, for those who ask",
-		Long: "Writes a file that says, of one release: its digests and documents, when it was published and by whom, how many boxes of each " +
+		Long: "Writes a file that says, of one release: its digests, its SBOM and other documents, its advisories, when it was published and by whom, how many boxes of each " +
 			"organization were told it, ran it and run it now, when the first, half, 95 percent and all of them ran it, and which boxes of its " +
-			"channels do not run it. For the name of an advisory, as CVE-2026-1234, it says this of the version that fixes it, and which versions " +
-			"are affected, as wavegate releases describe has said. wavegate dossier verify checks the file without the service.\n\n" +
+			"channels do not run it, or are overdue. For the name of an advisory, as CVE-2026-1234, it says this of the version that fixes it, which versions " +
+			"are affected, as wavegate releases describe has said, and how many boxes ran these. wavegate dossier verify checks the file without the service.\n\n" +
 			"The file is consistent in itself. Whoever makes one can make another: to prove later that it is this one, give its " +
 			"SHA-256, which the command prints, to somebody else to keep.",
 		Example: "wavegate dossier gateway-x 1.1.0 --out gateway-x-1.1.0.zip\nwavegate dossier verify gateway-x-1.1.0.zip",
@@ -79,9 +80,9 @@ func tell(r *run.Run, name string, file []byte) error {
 	if r.JSON {
 		return r.ShowDocument(d)
 	}
-	rows := []string{terminal.Cells("ORGANIZATION", "TOLD", "RAN", "RUNS", "MISSING", "FAILED", "FIRST", "HALF", "95 %", "LAST")}
+	rows := []string{terminal.Cells("ORGANIZATION", "HIT", "EXPOSED", "TOLD", "RAN", "RUNS", "MISSING", "OVERDUE", "FAILED", "FIRST", "HALF", "95 %", "LAST")}
 	for _, s := range append(d.Organizations, d.All) {
-		rows = append(rows, terminal.Cells(cmp.Or(s.OrganizationID, "all"), s.Told, s.Ran, s.Runs, s.Missing, s.Failed, when(s.First), when(s.Half), when(s.Most), when(s.Last)))
+		rows = append(rows, terminal.Cells(cmp.Or(s.OrganizationID, "all"), s.Hit, s.Exposed, s.Told, s.Ran, s.Runs, s.Missing, s.Overdue, s.Failed, when(s.First), when(s.Half), when(s.Most), when(s.Last)))
 	}
 	if err := r.Table(rows...); err != nil {
 		return err
@@ -100,10 +101,13 @@ func when(at *time.Time) string {
 const claims = "This file is consistent in itself: its digests, counts and events fit each other. It does not prove that it is the only one. " +
 	"Whoever keeps its SHA-256 elsewhere can show later that it was not changed."
 
-// says tells apart what the service saw and what boxes said.
+// says tells apart what the service saw, what boxes said, and what the maker said of the release.
 var says = map[string][]string{
-	"service": {"toldAt", "rolloutId", "organizationId", "factoryId", "channel", "endedAt of an end that is moved, retired or retyped"},
-	"box":     {"ranAt", "running", "code", "endedAt of an end that is replaced"},
+	"service": {"release", "publications", "due", "channels", "told", "toldAt", "rolloutId", "organizationId", "factoryId", "channel",
+		"endedAt of an end that is moved, retired or retyped"},
+	"box": {"ranAt", "running", "code", "endedAt of an end that is replaced", "ran", "runs", "hit", "exposed", "failed", "first", "half", "most", "last",
+		"missing and overdue: a box that has not said that it runs the version"},
+	"maker": {"release.documents", "release.contents", "release.advisories", "affected"},
 }
 
 // A collection is a dossier that is being made.
@@ -111,6 +115,8 @@ type collection struct {
 	*run.Call
 	d        Dossier
 	channels []release.View // of the edge type
+	spells   []report.Spell
+	list     []Box
 	entries  []entry
 }
 
@@ -123,6 +129,11 @@ func collect(ctx context.Context, c *run.Call, edgeType, version string) ([]byte
 		}
 	}
 	all.d.Until = time.Now().UTC()
+	events, err := lines[event](all.entries, "events.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	all.d.sum(all.spells, all.list, events)
 	head, err := json.MarshalIndent(all.d, "", "  ")
 	if err != nil {
 		return nil, err
@@ -174,10 +185,6 @@ func (a *collection) fix(known []release.Published) error {
 
 // boxes collects the boxes that ran the version before, those that run it, and those whose channel carries it.
 func (a *collection) boxes(ctx context.Context) error {
-	spells, err := api.All[report.Spell](ctx, a.Client, api.Path("/api/ota/releases/%s/%s/edges", a.d.EdgeType, a.d.Version), nil, 0)
-	if err != nil {
-		return err
-	}
 	found := map[string]Box{}
 	add := func(carries bool, query ...string) error {
 		list, err := api.All[edge.Shown](ctx, a.Client, "/api/edges", run.Query(append(query, "edgeType", a.d.EdgeType)...), 0)
@@ -197,16 +204,21 @@ func (a *collection) boxes(ctx context.Context) error {
 			}
 		}
 	}
-	if err := add(false, "version", a.d.Version); err != nil {
-		return err
+	for _, version := range append([]string{a.d.Version}, a.d.Affected...) {
+		if err := add(false, "version", version); err != nil {
+			return err
+		}
+		spells, err := api.All[report.Spell](ctx, a.Client, api.Path("/api/ota/releases/%s/%s/edges", a.d.EdgeType, version), nil, 0)
+		if err != nil {
+			return err
+		}
+		a.spells = append(a.spells, spells...)
 	}
-	boxes := []Box{}
-	for _, b := range found {
-		boxes = append(boxes, b)
+	a.list = slices.SortedFunc(maps.Values(found), func(x, y Box) int { return cmp.Compare(x.EdgeID, y.EdgeID) })
+	if slices.ContainsFunc(a.spells, func(p report.Spell) bool { return p.Lost > 0 }) {
+		a.d.Unknown = append(a.d.Unknown, "some spells of boxes that changed so often that not all were kept (lost)")
 	}
-	slices.SortFunc(boxes, func(x, y Box) int { return cmp.Compare(x.EdgeID, y.EdgeID) })
-	a.d.All, a.d.Organizations = summed(a.d.Version, spells, boxes)
-	return cmp.Or(listed(a, "spells.jsonl", spells), listed(a, "boxes.jsonl", boxes))
+	return cmp.Or(listed(a, "spells.jsonl", a.spells), listed(a, "boxes.jsonl", a.list))
 }
 
 // events collects the trails of the edge type's channels, and of the rollouts of the version, the oldest event first.

@@ -2,6 +2,7 @@ package dossier
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -33,6 +34,8 @@ func listOf[T any](t interface{ Fatalf(string, ...any) }, name string, list []T)
 	return entry{name, data.Bytes()}
 }
 
+func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
 // drawn is a dossier of random boxes.
 func drawn(t *rapid.T) []byte {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -45,7 +48,7 @@ func drawn(t *rapid.T) []byte {
 	for i := range rapid.IntRange(0, 6).Draw(t, "boxes") {
 		id, organization := fmt.Sprintf("box-%d", i), rapid.SampledFrom([]string{"acme", "rival"}).Draw(t, "organization")
 		for range rapid.IntRange(0, 2).Draw(t, "spells") {
-			p := report.Spell{EdgeID: id, EdgeType: "g", Version: "1.1.0", OrganizationID: organization, Channel: "stable", EndedAt: at("ended"), End: report.Replaced,
+			p := report.Spell{EdgeID: id, EdgeType: "g", Version: rapid.SampledFrom([]string{"1.0.0", "1.1.0"}).Draw(t, "version"), OrganizationID: organization, Channel: "stable", EndedAt: at("ended"), End: report.Replaced,
 				Code: report.FailureCode(rapid.SampledFrom([]string{"", "boot"}).Draw(t, "code"))}
 			if rapid.Bool().Draw(t, "told") {
 				p.ToldAt = at("told at")
@@ -68,18 +71,24 @@ func drawn(t *rapid.T) []byte {
 			boxes = append(boxes, b)
 		}
 	}
-	d := Dossier{Form: 1, EdgeType: "g", Version: "1.1.0", From: start, Until: start, Claims: claims, Says: says}
-	d.All, d.Organizations = summed("1.1.0", spells, boxes)
+	d := Dossier{Form: 1, EdgeType: "g", Version: "1.1.0", Affected: rapid.SampledFrom([][]string{nil, {"1.0.0", "0.9.0"}}).Draw(t, "affected"),
+		From: start, Until: start.AddDate(0, 0, rapid.IntRange(0, 40).Draw(t, "days")), Claims: claims, Says: says}
+	d.Release = release.Published{EdgeType: "g", Version: "1.1.0", PublishedAt: start, Saying: release.Saying{Documents: release.Documents{{Kind: "sbom", SHA256: digest("{}")}}},
+		Urgency: rapid.SampledFrom([]release.Urgency{{}, {Kind: release.Security}, {Deadline: "P7D"}, {Kind: release.Security, Deadline: "P3D"}}).Draw(t, "urgency")}
 	var events []map[string]any
 	state := map[string]any(nil)
 	for i := range rapid.IntRange(0, 4).Draw(t, "events") {
-		next := map[string]any{"revision": i + 1}
-		events = append(events, map[string]any{"eventTime": start.Add(time.Duration(i) * time.Minute), "resource": map[string]string{"type": "release-channel", "id": "g/stable"},
+		next := map[string]any{"revision": i + 1, "currentVersion": rapid.SampledFrom([]string{"1.0.0", "1.1.0"}).Draw(t, "published")}
+		events = append(events, map[string]any{"eventName": "ReleasePublished", "actor": map[string]any{"userId": "olga", "issuer": "https://people.example"}, "eventTime": start.Add(time.Duration(i) * time.Minute), "resource": map[string]string{"type": "release-channel", "id": "g/stable"},
 			"before": state, "after": next})
 		state = next
 	}
+	trail := listOf(t, "events.jsonl", events)
+	read, err := lines[event]([]entry{trail}, "events.jsonl")
+	expect.OK(t, err)
+	d.sum(spells, boxes, read)
 	file, err := pack([]entry{listOf(t, "dossier.json", []Dossier{d}), listOf(t, "spells.jsonl", spells), listOf(t, "boxes.jsonl", boxes),
-		listOf(t, "events.jsonl", events), {"documents/sbom.json", []byte("{}")}})
+		trail, {"documents/" + digest("{}") + "/sbom.json", []byte("{}")}})
 	expect.OK(t, err)
 	return file
 }
@@ -113,7 +122,7 @@ func again(t *testing.T, file []byte, change func(entries []entry) []entry) []by
 // TestVerify_WhatDoesNotFit_IsFound: even with digests that were made again.
 func TestVerify_WhatDoesNotFit_IsFound(t *testing.T) {
 	file := rapid.Custom(drawn).Filter(func(file []byte) bool {
-		return bytes.Contains(file, []byte(`"revision":2`)) && bytes.Contains(file, []byte(`"running":"1.1.0"`))
+		return bytes.Contains(file, []byte(`"revision":2`)) && bytes.Contains(file, []byte(`"publications":[{`)) && bytes.Contains(file, []byte(`"running":"1.1.0"`))
 	}).Example(1)
 	replace := func(old, with string) func([]entry) []entry {
 		return func(entries []entry) []entry {
@@ -131,6 +140,9 @@ func TestVerify_WhatDoesNotFit_IsFound(t *testing.T) {
 	}{
 		"a box runs another version": {replace(`"running":"1.1.0"`, `"running":"1.0.0"`), "its counts are not those of its lists"},
 		"an event was changed":       {replace(`"revision":1`, `"revision":7`), "does not begin with what the one before it made"},
+		"another event published it": {replace(`"userId":"olga"`, `"userId":"oscar"`), "its counts are not those of its lists"},
+		"the SBOM is another one":    {replace(`{}`, `[]`), "it lacks the document"},
+		"the SBOM is missing":        {func(all []entry) []entry { return all[:4] }, "it lacks the document"},
 		"a list is missing":          {func(all []entry) []entry { return all[:2] }, "it has no boxes.jsonl"},
 		"the head is missing":        {func(all []entry) []entry { return all[1:] }, "it has no dossier.json"},
 		"a list is not in JSON":      {replace(`{`, `[`), "spells.jsonl|boxes.jsonl|events.jsonl"},
@@ -152,6 +164,12 @@ func TestVerify_AnotherProgram_SaysTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 100 {
 		file := rapid.Custom(drawn).Example(i)
+		for at := range file {
+			other := bytes.Clone(file)
+			other[at] ^= 1 << (at % 8)
+			_, err := Verify(other)
+			expect.Must(t, err != nil, "byte %d of file %d was changed, and nobody noticed", at, i)
+		}
 		changed := bytes.Clone(file)
 		changed[i*len(file)/100] ^= 1
 		expect.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%03d.right.zip", i)), file, 0o600))
@@ -166,9 +184,26 @@ func TestVerify_AnotherProgram_SaysTheSame(t *testing.T) {
 	said := strings.Split(strings.TrimSpace(string(out)), "\n")
 	expect.Must(t, len(said) == 300, "it says %d lines of 300 files: %.2000s", len(said), out)
 	for _, line := range said {
-		expect.That(t, strings.Contains(line, "consistent") == strings.Contains(line, ".right.zip"), "%s", line)
+		expect.That(t, strings.Contains(line, "is consistent") == strings.Contains(line, ".right.zip"), "%s", line)
 	}
+	out, err := exec.CommandContext(t.Context(), python, "-c", everyByte, filepath.Dir(verifier), dir).CombinedOutput()
+	expect.Must(t, err == nil && strings.HasPrefix(string(out), "100 files"), "%v: %.2000s", err, out)
 }
+
+// everyByte changes each byte of each right file. The other program must find it.
+const everyByte = `
+import glob, sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+from dossier import fault
+files = sorted(glob.glob(sys.argv[2] + "/*.right.zip"))
+for path in files:
+    data = open(path, "rb").read()
+    for i in range(len(data)):
+        if not fault(data[:i] + bytes([data[i] ^ 1 << i % 8]) + data[i+1:]):
+            sys.exit(f"byte {i} of {path} was changed, and nobody noticed")
+print(len(files), "files")
+`
 
 // TestFix_OfAnAdvisory_IsTheVersionThatFixesIt in all versions that are affected.
 func TestFix_OfAnAdvisory_IsTheVersionThatFixesIt(t *testing.T) {

@@ -4,14 +4,17 @@ package dossier
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/trail/audit"
 )
 
 // A Dossier says who got a release. It is the entry dossier.json of a file; the other entries are what it rests on.
@@ -30,22 +33,37 @@ type Dossier struct {
 	Claims string              `json:"claims"`
 	Says   map[string][]string `json:"says"`
 	// Unknown is what the file cannot say.
-	Unknown       []string          `json:"unknown"`
-	Release       release.Published `json:"release"`
-	Channels      []string          `json:"channels"` // that carry the version
-	All           Share             `json:"all"`
-	Organizations []Share           `json:"organizations"`
+	Unknown []string          `json:"unknown"`
+	Release release.Published `json:"release"` // with what is in it
+	// Publications are those of the version, by its events, and Due is until when pauses of plants may keep it waiting; missing: as long
+	// as they last.
+	Publications  []Publication `json:"publications"`
+	Due           *time.Time    `json:"due,omitempty"`
+	Channels      []string      `json:"channels"` // that carry the version
+	All           Share         `json:"all"`
+	Organizations []Share       `json:"organizations"`
+}
+
+// A Publication says who published the version on a channel, and when.
+type Publication struct {
+	Channel string    `json:"channel"`
+	At      time.Time `json:"at"`
+	UserID  string    `json:"userId"`
+	Issuer  string    `json:"issuer"`
 }
 
 // A Share is how far the release is among the boxes of an organization, or of all. A box counts for each organization that it had.
 type Share struct {
 	OrganizationID string `json:"organizationId,omitempty"` // empty: all
+	Hit            int    `json:"hit"`                      // boxes that ever said that they run an affected version
+	Exposed        int    `json:"exposed"`                  // boxes that say so now
 	Told           int    `json:"told"`                     // boxes that were ever told the version
 	Ran            int    `json:"ran"`                      // boxes that ever said that they run it
 	Runs           int    `json:"runs"`                     // boxes that say so now
 	Failed         int    `json:"failed"`                   // boxes that failed with it or fell back from it
-	// Missing are the boxes on channels that carry the version which do not run it.
+	// Missing are the boxes on channels that carry the version which do not run it, and Overdue those of them after Due.
 	Missing int `json:"missing"`
+	Overdue int `json:"overdue"`
 	// First, Half, Most and Last are when the first box said that it runs the version, half of those that ever did, 95 percent
 	// of them, and all: of those of which the time is known.
 	First *time.Time `json:"first,omitempty"`
@@ -69,8 +87,8 @@ type Box struct {
 
 // seen is what is known of a box of an organization.
 type seen struct {
-	told, failed, runs, missing bool
-	ran                         *time.Time
+	hit, exposed, told, failed, runs, missing, overdue bool
+	ran                                                *time.Time
 }
 
 func (s *seen) runsSince(at time.Time) {
@@ -79,8 +97,15 @@ func (s *seen) runsSince(at time.Time) {
 	}
 }
 
-// summed counts the lists of a dossier again.
-func summed(version string, spells []report.Spell, boxes []Box) (all Share, organizations []Share) {
+// sum counts the lists of a dossier again.
+func (d *Dossier) sum(spells []report.Spell, boxes []Box, events []event) {
+	d.Publications = []Publication{}
+	for _, e := range events {
+		if after, is := e.After.(map[string]any); is && e.EventName == "ReleasePublished" && after["currentVersion"] == d.Version {
+			d.Publications = append(d.Publications, Publication{e.Resource.ID, e.EventTime, e.Actor.UserID, e.Actor.Issuer})
+		}
+	}
+	d.Due = d.Release.Until(d.Release.PublishedAt)
 	known := map[[2]string]*seen{}
 	of := func(organization, id string) *seen {
 		key := [2]string{organization, id}
@@ -91,6 +116,10 @@ func summed(version string, spells []report.Spell, boxes []Box) (all Share, orga
 	}
 	for _, p := range spells {
 		s := of(p.OrganizationID, p.EdgeID)
+		if p.Version != d.Version {
+			s.hit = s.hit || p.RanAt != nil && slices.Contains(d.Affected, p.Version)
+			continue
+		}
 		s.told, s.failed = s.told || p.ToldAt != nil, s.failed || p.Code != ""
 		if p.RanAt != nil {
 			s.runsSince(*p.RanAt)
@@ -98,12 +127,14 @@ func summed(version string, spells []report.Spell, boxes []Box) (all Share, orga
 	}
 	for _, b := range boxes {
 		s := of(b.OrganizationID, b.EdgeID)
-		s.runs = b.Running == version
+		s.runs, s.exposed = b.Running == d.Version, slices.Contains(d.Affected, b.Running)
+		s.hit = s.hit || s.exposed
 		s.missing = b.Carries && !s.runs
-		if p := b.Pending; p != nil && p.Version == version {
+		s.overdue = s.missing && d.Due != nil && d.Until.After(*d.Due)
+		if p := b.Pending; p != nil && p.Version == d.Version {
 			s.told, s.failed = true, s.failed || p.Code != ""
 		}
-		if s.runs && b.Stay != nil && b.Stay.Version == version {
+		if s.runs && b.Stay != nil && b.Stay.Version == d.Version {
 			s.told = s.told || b.Stay.ToldAt != nil
 			s.runsSince(b.Stay.RanAt)
 		}
@@ -112,12 +143,12 @@ func summed(version string, spells []report.Spell, boxes []Box) (all Share, orga
 	for key, s := range known {
 		by[key[0]], total = append(by[key[0]], s), append(total, s)
 	}
-	organizations = []Share{}
+	d.Organizations = []Share{}
 	for id, list := range by {
-		organizations = append(organizations, share(id, list))
+		d.Organizations = append(d.Organizations, share(id, list))
 	}
-	slices.SortFunc(organizations, func(a, b Share) int { return cmp.Compare(a.OrganizationID, b.OrganizationID) })
-	return share("", total), organizations
+	slices.SortFunc(d.Organizations, func(a, b Share) int { return cmp.Compare(a.OrganizationID, b.OrganizationID) })
+	d.All = share("", total)
 }
 
 func share(organization string, list []*seen) Share {
@@ -129,11 +160,14 @@ func share(organization string, list []*seen) Share {
 		}
 	}
 	for _, b := range list {
+		count(&s.Hit, b.hit)
+		count(&s.Exposed, b.exposed)
 		count(&s.Told, b.told)
 		count(&s.Ran, b.ran != nil || b.runs)
 		count(&s.Runs, b.runs)
 		count(&s.Failed, b.failed)
 		count(&s.Missing, b.missing)
+		count(&s.Overdue, b.overdue)
 		if b.ran != nil {
 			ran = append(ran, *b.ran)
 		}
@@ -167,8 +201,8 @@ func lines[T any](entries []entry, name string) (all []T, err error) {
 	return all, nil
 }
 
-// Verify checks the file of a dossier: that nothing in it was changed since it was made, that its counts are those of its
-// lists, and that its events follow each other.
+// Verify checks the file of a dossier: that nothing in it was changed since it was made, that its counts and publications are those of
+// its lists, that it has the documents that the service keeps, and that its events follow each other.
 func Verify(file []byte) (d Dossier, err error) {
 	entries, err := unpack(file)
 	if err != nil {
@@ -187,19 +221,29 @@ func Verify(file []byte) (d Dossier, err error) {
 	if err != nil {
 		return d, err
 	}
-	if all, organizations := summed(d.Version, spells, boxes); !sameJSON(all, d.All) || !sameJSON(organizations, d.Organizations) {
-		return d, fmt.Errorf("its counts are not those of its lists")
-	}
 	events, err := lines[event](entries, "events.jsonl")
 	if err != nil {
 		return d, err
+	}
+	again := d
+	if again.sum(spells, boxes, events); !sameJSON(again, d) {
+		return d, fmt.Errorf("its counts are not those of its lists")
+	}
+	for _, sum := range d.Release.Documents.Kept() {
+		if !slices.ContainsFunc(entries, func(e entry) bool {
+			return strings.HasPrefix(e.name, "documents/"+sum+"/") && fmt.Sprintf("%x", sha256.Sum256(e.data)) == sum
+		}) {
+			return d, fmt.Errorf("it lacks the document %s", sum)
+		}
 	}
 	return d, followed(events)
 }
 
 // An event is an audit event of a channel or a rollout, the oldest first.
 type event struct {
-	EventTime time.Time `json:"eventTime"`
+	EventTime time.Time    `json:"eventTime"`
+	EventName string       `json:"eventName"`
+	Actor     audit.Person `json:"actor"`
 	Resource  struct {
 		Type string `json:"type"`
 		ID   string `json:"id"`

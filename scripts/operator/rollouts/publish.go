@@ -14,6 +14,7 @@ import (
 
 	"wavegate/scripts/operator/api"
 	"wavegate/scripts/operator/artifacts"
+	"wavegate/scripts/operator/components"
 	"wavegate/scripts/operator/run"
 	"wavegate/shared/fleet/census"
 	"wavegate/shared/fleet/release"
@@ -54,10 +55,9 @@ func (a *artifact) publish(ctx context.Context, c *run.Call, why reasons) error 
 	}
 	body = why.with(body)
 	edgeType, _, _ := api.ChannelName(name)
-	if a.sends() {
-		if err := a.read.Acceptable(edgeType); err != nil {
-			return err
-		}
+	uploads, err := a.uploads(ctx, c, edgeType, body)
+	if err != nil {
+		return err
 	}
 	if c.Confirm != name { // somebody will be asked; otherwise the service reports it
 		if err := passes(ctx, c, name, version, body); err != nil {
@@ -80,16 +80,44 @@ func (a *artifact) publish(ctx context.Context, c *run.Call, why reasons) error 
 	if tag == "" {
 		defer c.ForgetNames() // there is a new one
 	}
-	if a.sends() { // once it is confirmed
+	if len(uploads) > 0 { // once it is confirmed
 		if err := c.AskName(name, question); err != nil {
-			return err
-		}
-		if err := artifacts.Keep(ctx, c, edgeType, a.read); err != nil {
 			return err
 		}
 		question = ""
 	}
-	return c.Take(ctx, publication(name, question, body, tag, version+" is published on "+name))
+	for _, file := range uploads {
+		if err := artifacts.Keep(ctx, c, edgeType, file); err != nil {
+			return err
+		}
+	}
+	step := publication(name, question, body, tag, version+" is published on "+name)
+	if a.sbom != "" {
+		step.Adds = func(api.Response) (string, error) { return a.bill.Send(ctx, c, edgeType, version) }
+	}
+	return c.Take(ctx, step)
+}
+
+// uploads lists the files to upload. With an SBOM, the publication has it among the documents.
+func (a *artifact) uploads(ctx context.Context, c *run.Call, edgeType string, body map[string]any) (files []artifacts.File, err error) {
+	if a.sends() {
+		files = append(files, a.read)
+	}
+	if a.sbom != "" {
+		if a.bill, err = components.Read(a.sbom); err == nil {
+			body["documents"], err = a.bill.Documents(ctx, c, edgeType, fmt.Sprint(body["currentVersion"]))
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, a.bill.File)
+	}
+	for _, file := range files {
+		if err := file.Acceptable(edgeType); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // publication is the step that publishes a version on a channel.
@@ -155,11 +183,12 @@ func reach(ctx context.Context, c *run.Call, name, version string) (question, ta
 
 // An artifact is a person's description of a version's bytes.
 type artifact struct {
-	url, httpURL, part, digest, file, kind, requires, deadline string
-	withoutToken, verify                                       bool
-	order                                                      int64
-	read                                                       artifacts.File
-	documents                                                  []string
+	url, httpURL, part, digest, file, kind, requires, deadline, sbom string
+	withoutToken, verify                                             bool
+	order                                                            int64
+	read                                                             artifacts.File
+	documents                                                        []string
+	bill                                                             components.Bill
 }
 
 func (a *artifact) flags(cmd *cobra.Command) {
@@ -175,7 +204,9 @@ func (a *artifact) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.withoutToken, "download-without-token", false, "the host of the bytes needs no token")
 	cmd.Flags().StringArrayVar(&a.documents, "document", nil, "evidence for people, which boxes never read: `KIND=WHERE`, with sbom, notes or provenance, and an https URL or the SHA-256 of an uploaded file; may be repeated")
 	cmd.Flags().BoolVar(&a.verify, "verify", false, "download what is at the URL, and compare its SHA-256")
+	cmd.Flags().StringVar(&a.sbom, "sbom", "", "a `file` that lists the version's components: CycloneDX or SPDX; see wavegate releases describe")
 	cmd.MarkFlagsMutuallyExclusive("sha256", "file")
+	cmd.MarkFlagsMutuallyExclusive("sbom", "document")
 }
 
 // publication returns the request body that publishes the version.
@@ -192,17 +223,8 @@ func (a *artifact) publication(version string) (map[string]any, error) {
 	if a.order != 0 {
 		body["order"] = a.order
 	}
-	var documents []map[string]string
-	for _, text := range a.documents {
-		kind, where, _ := strings.Cut(text, "=")
-		at := "sha256"
-		if strings.Contains(where, "://") {
-			at = "url"
-		}
-		documents = append(documents, map[string]string{"kind": kind, at: where})
-	}
-	if documents != nil {
-		body["documents"] = documents
+	if all := artifacts.Documents(a.documents); all != nil {
+		body["documents"] = all
 	}
 	if a.file == "" {
 		return body, nil

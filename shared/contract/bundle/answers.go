@@ -63,6 +63,7 @@ var answers = map[string]any{
 	"Channel":          release.View{},
 	"Release":          release.Published{},
 	"KnownRelease":     census.Release{},
+	"Containing":       release.Containing{},
 	"Spell":            report.Spell{},
 	"Rollout":          rollout.Rollout{},
 	"Factory":          factory.Factory{},

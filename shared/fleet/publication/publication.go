@@ -163,17 +163,7 @@ func (s *Store) mayBind(ctx context.Context, from audit.Origin, known release.Re
 // ARTIFACT_NOT_KEPT, and errors of release.Said.After.
 func (s *Store) Describe(ctx context.Context, from audit.Origin, n release.Named, w release.SaidWish) (created bool, err error) {
 	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
-		var was release.Said
-		var known release.Release
-		err := dynamo.Together(ctx,
-			func(ctx context.Context) (err error) { was, err = s.releases.Said(ctx, n); return err },
-			func(ctx context.Context) (err error) {
-				known, err = s.releases.Release(ctx, n.EdgeType, n.Version)
-				return err
-			})
-		if err == nil && known.Version == "" {
-			err = problem.Missing()
-		}
+		was, _, err := s.known(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -187,6 +177,43 @@ func (s *Store) Describe(ctx context.Context, from audit.Origin, n release.Named
 		return err
 	})
 	return created, err
+}
+
+// Shelve stores a piece of what a release contains, and reports whether it was missing. It returns NOT_FOUND, errors of
+// release.Said.Holding, and FORBIDDEN to a program that may not change the release.
+func (s *Store) Shelve(ctx context.Context, from audit.Origin, p release.Piece) (created bool, err error) {
+	err = change.Make(ctx, s.db, from, func(set *change.Set) error {
+		was, known, err := s.known(ctx, p.Named)
+		if err == nil {
+			err = s.mayBind(ctx, from, known)
+		}
+		if err != nil {
+			return err
+		}
+		next, event, err := was.Holding(p, set.After(was.UpdatedAt))
+		created = event != ""
+		if err != nil || event == "" {
+			return err
+		}
+		change.Record(set, release.SaidKind, was, next, event)
+		set.With(release.Shelve(p)...)
+		return nil
+	})
+	return created, err
+}
+
+// known returns a release with what is said of it, or NOT_FOUND.
+func (s *Store) known(ctx context.Context, n release.Named) (was release.Said, known release.Release, err error) {
+	err = dynamo.Together(ctx,
+		func(ctx context.Context) (err error) { was, err = s.releases.Said(ctx, n); return err },
+		func(ctx context.Context) (err error) {
+			known, err = s.releases.Release(ctx, n.EdgeType, n.Version)
+			return err
+		})
+	if err == nil && known.Version == "" {
+		err = problem.Missing()
+	}
+	return was, known, err
 }
 
 // said reads what is said of a release, if a publication says more.

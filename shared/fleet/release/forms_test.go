@@ -14,5 +14,6 @@ func TestForms_AreKept(t *testing.T) {
 		"rollout.asks[]": 8, "rollout.asks": 32, "rollout.without[]": MostWithout, "rollout.youngAt[]": 12, "rollout.youngStopped[]": 16, "rollout.youngStopped": 64})
 	golden.Kept[Release](t, dynamo.Releases, "release", golden.Most{"way[]": MostStones})
 	golden.Kept[Said](t, dynamo.Releases, "said of a release", golden.Most{"advisories[]": MostAdvisories, "advisories[].id": 64, "advisories[].severity": 8, "advisories[].fixedIn": 64,
-		"documents[]": MostDocuments, "replaced[]": mostReplaced})
+		"documents[]": MostDocuments, "replaced[]": mostReplaced, "contents.pieces[]": mostPieces, "contents.pieces": 64})
+	golden.Kept[shelf](t, dynamo.Releases, "components", golden.Most{"components[]": PieceSize, "components[].purl": 256, "components[].componentVersion": 128})
 }

@@ -33,6 +33,8 @@ type Saying struct {
 	Replaced Documents `json:"replaced,omitempty"`
 	// Advisories are weaknesses that were found in the version, in the order in which they were said first.
 	Advisories []Advisory `json:"advisories,omitempty"`
+	// Contents are of one of the documents; nil: nobody has said.
+	Contents *Contents `json:"contents,omitempty"`
 }
 
 // An Advisory says what a weakness means for a version.
@@ -116,6 +118,9 @@ func (s Said) After(n Named, w SaidWish, at time.Time) (next Said, event string,
 	}
 	if len(w.Documents) > 0 {
 		next.Documents, next.Replaced = w.Documents, s.replaced(w.Documents)
+		if c := s.Contents; c != nil && !next.Documents.list(c.SBOM) {
+			next.Contents = nil
+		}
 	}
 	next.Advisories = slices.Clone(s.Advisories)
 	for _, a := range w.Advisories {
@@ -131,9 +136,15 @@ func (s Said) After(n Named, w SaidWish, at time.Time) (next Said, event string,
 	case dynamo.Same(next.Saying, s.Saying):
 		return s, "", nil
 	}
-	next.Partition, next.ID, next.UpdatedAt = SaidPartition, Pair(n.EdgeType, n.Version), at
-	next.Revision++
-	return next, "ReleaseDescribed", nil
+	return next.said(n, at), described, nil
+}
+
+const described = "ReleaseDescribed" // the event
+
+func (s Said) said(n Named, at time.Time) Said {
+	s.Partition, s.ID, s.UpdatedAt = SaidPartition, Pair(n.EdgeType, n.Version), at
+	s.Revision++
+	return s
 }
 
 // replaced is what other documents leave of the present ones, before those that were replaced earlier.

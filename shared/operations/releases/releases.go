@@ -104,6 +104,30 @@ var (
 		}, input.Both(release.NamedOf, release.SaidWishOf))
 	}
 
+	PutReleaseComponents = func() operations.Row[release.Piece] {
+		return operations.New(operations.Operation{
+			ID: "put-release-components", Summary: "Say what a version contains",
+			Method: http.MethodPut, Path: "/api/ota/releases/{edgeType}/{version}/components/{piece}",
+			Roles: operations.Releasers,
+			Takes: input.Takes{MaxBody: 256 << 10},
+			Gives: operations.Stored, Refuses: []problem.Code{problem.NotFound},
+			Grants: []operations.Grant{
+				operations.May(dynamo.Channels, dynamo.Query), // a program's right depends on the channels that carry a release
+				operations.May(dynamo.Releases, dynamo.Get, dynamo.Write), operations.May(dynamo.Audit, dynamo.Put),
+			},
+		}, release.PieceOf)
+	}
+
+	ListComponents = func() operations.Row[paging.Asked[string, paging.Place]] {
+		return operations.New(operations.Operation{
+			ID: "list-components", Summary: "List the versions that contain a component",
+			Method: http.MethodGet, Path: "/api/ota/components",
+			Roles:  operations.Viewers,
+			Gives:  operations.Shown,
+			Grants: []operations.Grant{operations.May(dynamo.Releases, dynamo.BatchGet, dynamo.Query)},
+		}, paging.With(func(in *input.Reader) string { return in.RequiredQuery("purl", release.ComponentRule) }, paging.ByOffset))
+	}
+
 	ListReleaseEdges = func() operations.Row[paging.Asked[release.Named, paging.Cursor]] {
 		return operations.New(operations.Operation{
 			ID: "list-release-edges", Summary: "List the boxes that ran a version before",

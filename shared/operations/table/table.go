@@ -26,7 +26,7 @@ var All = []operations.Operation{
 	releases.PublishRelease().Operation, releases.GetReleaseChannel().Operation,
 	rollouts.StartRollout().Operation, rollouts.UpdateRollout().Operation, rollouts.GetRollout().Operation,
 	releases.ListReleaseChannels().Operation, releases.ListReleases().Operation, releases.ListReleaseEdges().Operation,
-	releases.GetRelease().Operation, releases.PutRelease().Operation,
+	releases.GetRelease().Operation, releases.PutRelease().Operation, releases.PutReleaseComponents().Operation, releases.ListComponents().Operation,
 	rollouts.ListRollouts().Operation,
 	boxes.PutEdge().Operation, boxes.RegisterEdges().Operation, boxes.DeleteEdge().Operation, boxes.GetEdge().Operation, boxes.ListEdges().Operation, boxes.ListEdgeHistory().Operation, boxes.GetManifest().Operation,
 	artifacts.PutArtifact().Operation, artifacts.UpdateArtifact().Operation, artifacts.GetArtifact().Operation,

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"wavegate/infra/recovery/ledger"
@@ -171,6 +172,9 @@ func (c Call) says(thing ledger.Item, but ...string) bool {
 		return ledger.Text(thing, "endedAt") != ""
 	case "accept-edge-enrolment":
 		return ledger.Number(thing, "accepted") > 0
+	case "put-release-components":
+		contents := ledger.Object(thing, "contents")
+		return ledger.Text(contents, "sbom") == strings.ToLower(ledger.Text(fields, "sbom")) && ledger.Number(contents, "components") == ledger.Number(fields, "total")
 	case "put-rollout-policy":
 		return within(fields, ledger.Object(ledger.Object(thing, "terms"), "policy"))
 	case "approve-rollout-stage":
