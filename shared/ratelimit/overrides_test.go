@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wavegate/shared/access/auth"
+	"wavegate/shared/platform/input"
 	"wavegate/shared/platform/problem"
 	"wavegate/shared/testing/expect"
 )
@@ -18,6 +19,13 @@ func TestTarget_SpaceInTheIssuer_IsADifferentUser(t *testing.T) {
 		t.Errorf("both are counted as %s and stored as %q", victim.key(), other.subject())
 	}
 	expect.Equal(t, userKey((auth.Principal{Issuer: victim.Issuer, UserID: victim.ID}).User()), victim.key(), "a user's override is not in the item that counts their calls")
+}
+
+func TestReadOverrideSpec_EndAfterTheYear9999InUTC_IsRefused(t *testing.T) {
+	for text, want := range map[string]int{"9999-12-31T23:59:59Z": 0, "9999-12-31T23:59:59-00:01": 1} {
+		_, faults := input.Parse([]byte(`{"limit":5,"expiresAt":"`+text+`"}`), ReadOverrideSpec)
+		expect.Equal(t, len(faults), want, "faults of an end at %s:", text)
+	}
 }
 
 func TestOverride_SetAndRemove_ByPresentOverride(t *testing.T) {

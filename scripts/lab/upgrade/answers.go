@@ -19,9 +19,10 @@ import (
 // Answers are what a deployment answered, by caller and call.
 type Answers map[string]string
 
-// passes are members that follow from the time or from the polls in between, not from what is stored alone.
+// passes are members that follow from the time or from the polls and ticks in between, not from what is stored alone. counts is
+// for how many ticks a rollout waits for a person.
 var passes = []string{
-	"asOf", "ageSeconds", "lastSeenAt", "lastHeardAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId",
+	"asOf", "ageSeconds", "lastSeenAt", "lastHeardAt", "tokenLastUsedAt", "silent", "soakedSeconds", "used", "remaining", "resetSeconds", "requestId", "counts",
 }
 
 // soaked is how long a stage has soaked, in the guard's sentences.
@@ -157,14 +158,14 @@ func (d *Deployment) ask(calls []samples.Call) (Answers, error) {
 				return fmt.Errorf("upgrade: %s %s is answered with %d: %s", c.Method, c.Path, a.Status, a.Body)
 			}
 			shown, next := plain(a.Body, d.settled)
-			location := d.local(a.Header.Get("Location"))
+			location := a.Header.Get("Location")
 			mu.Lock()
 			all[fmt.Sprintf("%s page %d", first, page)] = fmt.Sprint(a.Status, " ", location, " ", shown)
 			mu.Unlock()
 			if link, _, is := strings.Cut(a.Header.Get("Link"), `>; rel="next"`); is {
 				next = strings.TrimPrefix(link, "<")
 			}
-			c.Path = d.local(next)
+			c.Path = next
 		}
 		return nil
 	})

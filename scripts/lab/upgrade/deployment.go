@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,8 +25,6 @@ type Deployment struct {
 	Tick func(context.Context) error
 	// Has reports whether the release that fills the deployment has an operation.
 	Has func(operation string) bool
-	// After is called after each call that was answered, one at a time; it may be nil.
-	After func(call string) error
 
 	names, starts int // so far
 	// reads write nothing; polls are those of boxes and machines, and repeated calls with an Idempotency-Key.
@@ -80,7 +77,7 @@ func (d *Deployment) call(by samples.Caller, method, path, body string, header .
 	for range 100 {
 		a, err := c.Try(method, path, body, header...)
 		if err == nil && a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
-			return a, d.after(by.User + ": " + method + " " + path)
+			return a, nil
 		}
 		if err != nil {
 			return a, err
@@ -88,15 +85,6 @@ func (d *Deployment) call(by samples.Caller, method, path, body string, header .
 		time.Sleep(time.Second)
 	}
 	return harness.Answer{}, fmt.Errorf("upgrade: %s %s is rejected for too long", method, path)
-}
-
-func (d *Deployment) after(call string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.After == nil {
-		return nil
-	}
-	return d.After(call)
 }
 
 func (d *Deployment) make(c samples.Call) (harness.Answer, error) {
@@ -132,17 +120,9 @@ func (d *Deployment) items(by samples.Caller, path string) (all []map[string]any
 		if err := json.Unmarshal(a.Body, &page); err != nil {
 			return nil, err
 		}
-		all, path = append(all, page.Items...), d.local(page.Next)
+		all, path = append(all, page.Items...), page.Next
 	}
 	return all, nil
-}
-
-// local returns a path of an answer without the prefix of the deployment, which callers add.
-func (d *Deployment) local(path string) string {
-	if at := strings.Index(path, "/api/"); at > 0 {
-		return path[at:]
-	}
-	return path
 }
 
 // each calls a function for several things at a time.

@@ -132,7 +132,7 @@ func (d *Deployment) start(channel, target string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path = d.local(a.Header.Get("Location"))
+	path = a.Header.Get("Location")
 	for _, more := range []string{"", "/policy", "/progress/history", "/edges?state=failed&limit=100", "/edges?state=installed&limit=100"} {
 		d.shows(samples.Call{By: samples.Owner, Method: http.MethodGet, Path: path + more})
 	}

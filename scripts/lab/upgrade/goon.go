@@ -182,7 +182,7 @@ func (d *Deployment) verify(ctx context.Context) (methods int, wrong []string, e
 		}
 		methods++
 		get := func(_ context.Context, path string) ([]byte, error) {
-			a, err := d.must(admin, http.MethodGet, d.local(path), "")
+			a, err := d.must(admin, http.MethodGet, path, "")
 			return a.Body, err
 		}
 		c, err := verify.Method(ctx, get, v.factory, v.method, nil)
