@@ -11,7 +11,7 @@ import sys
 import zlib
 from datetime import datetime, timedelta
 
-COUNTS = ("hit", "exposed", "told", "runs", "failed", "missing", "overdue")
+COUNTS = ("hit", "exposed", "told", "runs", "failed", "missing", "optedOut", "overdue")
 when = datetime.fromisoformat
 
 
@@ -86,11 +86,10 @@ def summed(d, spells, boxes):
         box["runs"], box["exposed"] = b.get("running") == version, b.get("running") in affected
         box["hit"] |= box["exposed"]
         box["missing"] = b["carries"] and not box["runs"]
-        box["overdue"] = box["missing"] and late is not None and when(d["until"]) > late
-        pending = b.get("pending", {})
-        if pending.get("version") == version:
-            box["told"] = True
-            box["failed"] |= "code" in pending
+        box["optedOut"] = box["missing"] and "optOut" in b
+        box["overdue"] = box["missing"] and not box["optedOut"] and late is not None and when(d["until"]) > late
+        if b.get("pending", {}).get("version") == version:
+            box["told"], box["failed"] = True, box["failed"] or "code" in b["pending"]
         if box["runs"] and b.get("stay", {}).get("version") == version:
             box["told"] |= "toldAt" in b["stay"]
             box["ran"] = min(box["ran"] or when(b["stay"]["ranAt"]), when(b["stay"]["ranAt"]))

@@ -21,10 +21,13 @@ import (
 	"wavegate/scripts/operator/terminal"
 	"wavegate/shared/fleet/artifact"
 	"wavegate/shared/fleet/edge"
+	"wavegate/shared/fleet/edgetype"
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
 	"wavegate/shared/fleet/rollout"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/platform/timestamp"
+	"wavegate/shared/production/factory"
 )
 
 // Commands are all of them.
@@ -39,7 +42,7 @@ func makes(r *run.Run) *cobra.Command {
 		Use: "dossier TYPE VERSION|ADVISORY", Short: "Write a file that says who got a release, for those who ask",
 		Long: "Writes a file that says, of one release: its digests, its SBOM and other documents, its advisories, when it was published and by whom, how many boxes of each " +
 			"organization were told it, ran it and run it now, when the first, half, 95 percent and all of them ran it, and which boxes of its " +
-			"channels do not run it, or are overdue. For the name of an advisory, as CVE-2026-1234, it says this of the version that fixes it, which versions " +
+			"channels do not run it, are overdue, or are of a plant that opted out. For the name of an advisory, as CVE-2026-1234, it says this of the version that fixes it, which versions " +
 			"are affected, as wavegate releases describe has said, and how many boxes ran these. wavegate dossier verify checks the file without the service.\n\n" +
 			"The file is consistent in itself. Whoever makes one can make another: to prove later that it is this one, give its " +
 			"SHA-256, which the command prints, to somebody else to keep.",
@@ -80,9 +83,9 @@ func tell(r *run.Run, name string, file []byte) error {
 	if r.JSON {
 		return r.ShowDocument(d)
 	}
-	rows := []string{terminal.Cells("ORGANIZATION", "HIT", "EXPOSED", "TOLD", "RAN", "RUNS", "MISSING", "OVERDUE", "FAILED", "FIRST", "HALF", "95 %", "LAST")}
+	rows := []string{terminal.Cells("ORGANIZATION", "HIT", "EXPOSED", "TOLD", "RAN", "RUNS", "MISSING", "OPTED OUT", "OVERDUE", "FAILED", "FIRST", "HALF", "95 %", "LAST")}
 	for _, s := range append(d.Organizations, d.All) {
-		rows = append(rows, terminal.Cells(cmp.Or(s.OrganizationID, "all"), s.Hit, s.Exposed, s.Told, s.Ran, s.Runs, s.Missing, s.Overdue, s.Failed, when(s.First), when(s.Half), when(s.Most), when(s.Last)))
+		rows = append(rows, terminal.Cells(cmp.Or(s.OrganizationID, "all"), s.Hit, s.Exposed, s.Told, s.Ran, s.Runs, s.Missing, s.OptedOut, s.Overdue, s.Failed, when(s.First), when(s.Half), when(s.Most), when(s.Last)))
 	}
 	if err := r.Table(rows...); err != nil {
 		return err
@@ -103,7 +106,7 @@ const claims = "This file is consistent in itself: its digests, counts and event
 
 // says tells apart what the service saw, what boxes said, and what the maker said of the release.
 var says = map[string][]string{
-	"service": {"release", "publications", "due", "channels", "told", "toldAt", "rolloutId", "organizationId", "factoryId", "channel",
+	"service": {"release", "publications", "due", "channels", "told", "toldAt", "rolloutId", "organizationId", "factoryId", "channel", "optOut: who said it, when and why",
 		"endedAt of an end that is moved, retired or retyped"},
 	"box": {"ranAt", "running", "code", "endedAt of an end that is replaced", "ran", "runs", "hit", "exposed", "failed", "first", "half", "most", "last",
 		"missing and overdue: a box that has not said that it runs the version"},
@@ -189,7 +192,8 @@ func (a *collection) boxes(ctx context.Context) error {
 	add := func(carries bool, query ...string) error {
 		list, err := api.All[edge.Shown](ctx, a.Client, "/api/edges", run.Query(append(query, "edgeType", a.d.EdgeType)...), 0)
 		for _, b := range list {
-			found[b.EdgeID] = Box{b.EdgeID, b.OrganizationID, b.FactoryID, b.Channel, b.Running, b.Stay, b.Pending, carries || found[b.EdgeID].Carries}
+			found[b.EdgeID] = Box{EdgeID: b.EdgeID, OrganizationID: b.OrganizationID, FactoryID: b.FactoryID, Channel: b.Channel, Running: b.Running,
+				Stay: b.Stay, Pending: b.Pending, Carries: carries || found[b.EdgeID].Carries}
 		}
 		return err
 	}
@@ -215,10 +219,40 @@ func (a *collection) boxes(ctx context.Context) error {
 		a.spells = append(a.spells, spells...)
 	}
 	a.list = slices.SortedFunc(maps.Values(found), func(x, y Box) int { return cmp.Compare(x.EdgeID, y.EdgeID) })
+	if err := a.optOuts(ctx); err != nil {
+		return err
+	}
 	if slices.ContainsFunc(a.spells, func(p report.Spell) bool { return p.Lost > 0 }) {
 		a.d.Unknown = append(a.d.Unknown, "some spells of boxes that changed so often that not all were kept (lost)")
 	}
 	return cmp.Or(listed(a, "spells.jsonl", a.spells), listed(a, "boxes.jsonl", a.list))
+}
+
+// optOuts adds what the plants of missing boxes say against the version.
+func (a *collection) optOuts(ctx context.Context) error {
+	settings, _, err := api.Get[edgetype.Settings](ctx, a.Client, api.Path("/api/ota/edge-types/%s", a.d.EdgeType), nil)
+	if err != nil && !run.Missing(err) {
+		return err
+	}
+	now, plants := time.Now(), map[string]*calendar.OptOut{}
+	for i, b := range a.list {
+		if !b.Carries || b.Running == a.d.Version || b.FactoryID == "" {
+			continue
+		}
+		said, known := plants[b.FactoryID]
+		if !known {
+			of, _, err := api.Get[factory.Factory](ctx, a.Client, api.Path("/api/factories/%s", b.FactoryID), nil)
+			if err != nil {
+				return err
+			}
+			if u := of.Updates.Within(settings.OptOut); u.Wait(a.d.Release.Haste(false, a.d.Release.PublishedAt), now).For == calendar.ForOptOut {
+				said = u.OptOut
+			}
+			plants[b.FactoryID] = said
+		}
+		a.list[i].OptOut = said
+	}
+	return nil
 }
 
 // events collects the trails of the edge type's channels, and of the rollouts of the version, the oldest event first.

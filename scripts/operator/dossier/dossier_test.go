@@ -16,6 +16,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/testing/expect"
 )
 
@@ -67,6 +68,9 @@ func drawn(t *rapid.T) []byte {
 			if rapid.Bool().Draw(t, "pending") {
 				b.Pending = &report.Pending{Version: rapid.SampledFrom([]string{"1.0.0", "1.1.0"}).Draw(t, "pends"), ToldAt: *at("pending since"),
 					Code: report.FailureCode(rapid.SampledFrom([]string{"", "download"}).Draw(t, "failed"))}
+			}
+			if rapid.Bool().Draw(t, "opted out") {
+				b.OptOut = &calendar.OptOut{Of: calendar.OfAll, Reason: "validated", By: calendar.Signer{Issuer: "https://people.example", UserID: "anna"}, At: start}
 			}
 			boxes = append(boxes, b)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"wavegate/shared/fleet/release"
 	"wavegate/shared/fleet/report"
+	"wavegate/shared/platform/calendar"
 	"wavegate/shared/trail/audit"
 )
 
@@ -61,9 +62,11 @@ type Share struct {
 	Ran            int    `json:"ran"`                      // boxes that ever said that they run it
 	Runs           int    `json:"runs"`                     // boxes that say so now
 	Failed         int    `json:"failed"`                   // boxes that failed with it or fell back from it
-	// Missing are the boxes on channels that carry the version which do not run it, and Overdue those of them after Due.
-	Missing int `json:"missing"`
-	Overdue int `json:"overdue"`
+	// Missing are the boxes on channels that carry the version which do not run it: OptedOut those of them whose plant does not want
+	// it, and Overdue the others after Due.
+	Missing  int `json:"missing"`
+	OptedOut int `json:"optedOut"`
+	Overdue  int `json:"overdue"`
 	// First, Half, Most and Last are when the first box said that it runs the version, half of those that ever did, 95 percent
 	// of them, and all: of those of which the time is known.
 	First *time.Time `json:"first,omitempty"`
@@ -83,12 +86,14 @@ type Box struct {
 	Pending        *report.Pending `json:"pending,omitempty"`
 	// Carries is set if its channel carries the version.
 	Carries bool `json:"carries"`
+	// OptOut is what its plant says, if that keeps the version from the box.
+	OptOut *calendar.OptOut `json:"optOut,omitempty"`
 }
 
 // seen is what is known of a box of an organization.
 type seen struct {
-	hit, exposed, told, failed, runs, missing, overdue bool
-	ran                                                *time.Time
+	hit, exposed, told, failed, runs, missing, optedOut, overdue bool
+	ran                                                          *time.Time
 }
 
 func (s *seen) runsSince(at time.Time) {
@@ -130,7 +135,8 @@ func (d *Dossier) sum(spells []report.Spell, boxes []Box, events []event) {
 		s.runs, s.exposed = b.Running == d.Version, slices.Contains(d.Affected, b.Running)
 		s.hit = s.hit || s.exposed
 		s.missing = b.Carries && !s.runs
-		s.overdue = s.missing && d.Due != nil && d.Until.After(*d.Due)
+		s.optedOut = s.missing && b.OptOut != nil
+		s.overdue = s.missing && !s.optedOut && d.Due != nil && d.Until.After(*d.Due)
 		if p := b.Pending; p != nil && p.Version == d.Version {
 			s.told, s.failed = true, s.failed || p.Code != ""
 		}
@@ -167,6 +173,7 @@ func share(organization string, list []*seen) Share {
 		count(&s.Runs, b.runs)
 		count(&s.Failed, b.failed)
 		count(&s.Missing, b.missing)
+		count(&s.OptedOut, b.optedOut)
 		count(&s.Overdue, b.overdue)
 		if b.ran != nil {
 			ran = append(ran, *b.ran)

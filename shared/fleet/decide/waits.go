@@ -34,7 +34,10 @@ func passes(d Decision) calendar.Haste {
 	if d.Target() == d.Channel.CurrentVersion { // and not what a box keeps
 		haste = d.Channel.Passes("")
 	}
-	haste.Urgent = haste.Urgent || d.ReturnedFrom != "" && d.Channel.ReturnedUrgently(d.ReturnedFrom)
+	if d.ReturnedFrom != "" {
+		// The way back from a release is none that customers opt out of, unless they take nothing at all.
+		haste.Urgent, haste.Security = haste.Urgent || d.Channel.ReturnedUrgently(d.ReturnedFrom), true
+	}
 	return haste
 }
 
