@@ -132,17 +132,17 @@ func TestEvents_TheRules_HaveABoundAndAQueue(t *testing.T) {
 	endpoint := rules["endpoint"].Properties
 	expect.Equal(t, len(rules), len(chatRules)+1, "the number of rules is")
 	for id, want := range map[string]struct{ path, matches, view string }{
-		"chat":              {"detail-type", "RolloutHalted", "#/rollout/<id>"},
-		"chat-override":     {"override", "yes", "#/log"},
-		"chat-near-halt":    {"detail-type", "RolloutNearHalt", "#/rollout/<id>"},
-		"chat-approval":     {"detail-type", "RolloutApprovalWaiting", "#/rollout/<id>"},
-		"chat-went-bad":     {"detail-type", "RolloutWentBad", "#/rollout/<id>"},
+		"chat":               {"detail-type", "RolloutHalted", "#/rollout/<id>"},
+		"chat-override":      {"override", "yes", "#/log"},
+		"chat-near-halt":     {"detail-type", "RolloutNearHalt", "#/rollout/<id>"},
+		"chat-approval":      {"detail-type", "RolloutApprovalWaiting", "#/rollout/<id>"},
+		"chat-went-bad":      {"detail-type", "RolloutWentBad", "#/rollout/<id>"},
 		"chat-support":       {"detail-type", "SupportEnding", "#/now"},
 		"chat-support-ended": {"detail-type", "SupportEnded", "#/now"},
-		"chat-needs-person": {"detail-type", "RolloutNeedsPerson", "#/rollout/<id>"},
-		"chat-needs-nobody": {"detail-type", "RolloutNeedsNobody", "#/rollout/<id>"},
-		"chat-recall":       {"detail-type", "RecallUnconfirmed", "#/methods/<id>"},
-		"chat-deviates":     {"detail-type", "MachineDeviates", "#/log"},
+		"chat-needs-person":  {"detail-type", "RolloutNeedsPerson", "#/rollout/<id>"},
+		"chat-needs-nobody":  {"detail-type", "RolloutNeedsNobody", "#/rollout/<id>"},
+		"chat-recall":        {"detail-type", "RecallUnconfirmed", "#/methods/<id>"},
+		"chat-deviates":      {"detail-type", "MachineDeviates", "#/log"},
 	} {
 		chat := rules[id].Properties
 		matched := list(value(chat, "EventPattern", want.path))

@@ -75,3 +75,23 @@ func TestProgram_WhatAnotherChannelCarries_CannotBeChangedByIt(t *testing.T) {
 	owner.Put(t, channelPath("gateway-x", "stable"), release("2.0.0", late.sum())).Is(t, http.StatusNoContent)
 	program.Put(t, late.path(), longer).Refused(t, problem.Forbidden)
 }
+
+// TestProgram_SaysWhatItsOwnVersionsContain, and not what those that other channels carry do.
+func TestProgram_SaysWhatItsOwnVersionsContain(t *testing.T) {
+	t.Parallel()
+	w, owner := begin(t)
+	program := w.As(t, harness.Program, "", auth.Program)
+	const bill = file("an SBOM")
+	keep(t, owner, bill)
+	with := func(version, letter string) string {
+		return strings.TrimSuffix(release(version, digest(letter)), "}") + fmt.Sprintf(`,"documents":[{"kind":"sbom","sha256":%q}]}`, bill.sum())
+	}
+	owner.Put(t, channelPath("gateway-x", "stable"), with("1.0.0", "a")).Is(t, http.StatusCreated)
+	program.Put(t, channelPath("gateway-x", "canary"), with("1.1.0", "b")).Is(t, http.StatusCreated)
+	piece := fmt.Sprintf(`{"sbom":%q,"total":1,"components":[{"purl":"pkg:deb/debian/openssl","componentVersion":"3.0.13-1"}]}`, bill.sum())
+	program.Put(t, "/api/ota/releases/gateway-x/1.0.0/components/1", piece).Refused(t, problem.Forbidden)
+	program.Put(t, "/api/ota/releases/gateway-x/1.1.0/components/1", piece).Is(t, http.StatusCreated)
+	program.Put(t, "/api/ota/releases/gateway-x/1.1.0/components/1", piece).Is(t, http.StatusNoContent)
+	owner.Get(t, "/api/ota/components?purl=pkg:deb/debian/openssl").Has(t,
+		fmt.Sprintf(`{"items":[{"edgeType":"gateway-x","version":"1.1.0","componentVersion":"3.0.13-1","sbom":%q}]}`, bill.sum()))
+}

@@ -74,23 +74,9 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 				if err := attributevalue.UnmarshalMap(stored, &item); err != nil {
 					return fmt.Errorf("ledger: read %s: %w", table.ID, err)
 				}
-				under := table.ID
-				switch id := Text(item, "id"); {
-				case table.ID == dynamo.Rollouts && id == "freeze":
-					under = freezes
-				case table.ID == dynamo.Releases && amongReleases[Text(item, "edgeType")] != "":
-					under = amongReleases[Text(item, "edgeType")]
-					item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
-				case table.ID == dynamo.Releases && strings.HasPrefix(Text(item, "edgeType"), release.ContentsPrefix):
-					continue // The trail has the digests of the pieces.
-				case table.ID == dynamo.Progress && Text(item, "part") == "warnings":
-					under = warnings
-				case table.ID == dynamo.Progress && strings.HasPrefix(Text(item, "subject"), "support/"):
-					under = supports
-				case table.ID == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
-					continue // It records the attempt to halt, and is not a resource.
-				case table.ID == dynamo.Enrolments && Text(item, "part") != "enrolment":
-					continue // The ids of an enrolment, and boxes that wait.
+				under := listedUnder(table.ID, item)
+				if under == "" {
+					continue
 				}
 				if err := each(under, item); err != nil {
 					return err
@@ -99,6 +85,30 @@ func scan(ctx context.Context, db *dynamodb.Client, name func(dynamo.TableID) st
 		}
 	}
 	return nil
+}
+
+// listedUnder is the table under which Books lists an item; empty: it is no resource. The parts of an item that lies among others are
+// named.
+func listedUnder(table dynamo.TableID, item Item) dynamo.TableID {
+	switch id := Text(item, "id"); {
+	case table == dynamo.Rollouts && id == "freeze":
+		return freezes
+	case table == dynamo.Releases && amongReleases[Text(item, "edgeType")] != "":
+		under := amongReleases[Text(item, "edgeType")]
+		item["edgeType"], item["sha256"], _ = strings.Cut(Text(item, "version"), "/")
+		return under
+	case table == dynamo.Releases && strings.HasPrefix(Text(item, "edgeType"), release.ContentsPrefix):
+		return "" // The trail has the digests of the pieces.
+	case table == dynamo.Progress && Text(item, "part") == "warnings":
+		return warnings
+	case table == dynamo.Progress && strings.HasPrefix(Text(item, "subject"), "support/"):
+		return supports
+	case table == dynamo.Rollouts && strings.HasPrefix(id, "halt#"):
+		return "" // It records the attempt to halt.
+	case table == dynamo.Enrolments && Text(item, "part") != "enrolment":
+		return "" // The ids of an enrolment, and boxes that wait.
+	}
+	return table
 }
 
 // amongReleases are the kinds that lie in partitions of their own in the table of releases.
