@@ -18,7 +18,7 @@ import (
 )
 
 // Commit is the release that upgrades are tested from, and rollbacks to.
-const Commit = "c3a2add7c4a4e49c26486d59a9e7e14f9ba9ad4b"
+const Commit = "cdc0673812d43ed21890bd57528776ed0c850471"
 
 // Functions builds the functions of a commit for this machine, and returns their directory. They are built once, and
 // kept in .dev/old/<commit>. The build's output goes to out.
