@@ -12,7 +12,7 @@ import (
 // A Plant is a factory as boxes see it.
 type Plant struct {
 	FactoryID      string            `json:"factoryId"`
-	OrganizationID string            `json:"organizationId"`
+	OrganizationID string            `json:"organizationId,omitempty"`
 	Updates        *calendar.Updates `json:"updates"` // nil: always
 }
 

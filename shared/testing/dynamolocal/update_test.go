@@ -91,3 +91,17 @@ func is[T types.AttributeValue](v types.AttributeValue) bool {
 	_, ok := v.(T)
 	return ok
 }
+
+// TestUpdate_AnEmptyKeyOfAnIndex_IsRefused, and in a transaction, too, in whatever form.
+func TestUpdate_AnEmptyKeyOfAnIndex_IsRefused(t *testing.T) {
+	table := aws.String(dynamolocal.TableName(dynamo.Factories))
+	dynamotest.Each(t, func(t *testing.T, client *dynamodb.Client) {
+		key, expression, values := attrs("factoryId", uuid.NewString()), aws.String("SET organizationId = :o"), attrs(":o", "")
+		_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{TableName: table, Key: key, UpdateExpression: expression, ExpressionAttributeValues: values})
+		expect.Equal(t, refusal(err), "ValidationException", "an update")
+		_, err = client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+			{Update: &types.Update{TableName: table, Key: key, UpdateExpression: expression, ExpressionAttributeValues: values}}}})
+		expect.That(t, refusal(err) != "", "a transaction is made")
+		expect.Equal(t, len(get(t, client, table, key)), 0, "attributes that are stored")
+	})
+}

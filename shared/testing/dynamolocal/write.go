@@ -1,6 +1,7 @@
 package dynamolocal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -121,9 +122,20 @@ func (e *engine) try(ctx context.Context, w write) (change, error) {
 	c.is = found.Item
 	if w.action == update {
 		w.correct(&c)
-		return c, c.large()
+		return c, cmp.Or(e.keyed(c), c.large())
 	}
 	return c, nil
+}
+
+// keyed refuses an update after which a key attribute of an index is empty, as DynamoDB does once it has read the item.
+func (e *engine) keyed(c change) error {
+	for _, name := range e.tables[c.table].all() {
+		if v := c.is[name]; v != nil && v.S != nil && *v.S == "" {
+			return invalid("One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. " +
+				"The AttributeValue for a key attribute cannot contain an empty string value.")
+		}
+	}
+	return nil
 }
 
 // apply stores a change. It was tried before, so an error is never the caller's.
