@@ -121,9 +121,9 @@ def check(file):
     counted, events = summed(d, lines(entries, "spells.jsonl"), lines(entries, "boxes.jsonl")), lines(entries, "events.jsonl")
     if counted != [said(s) for s in [d["all"]] + d["organizations"]]:
         raise ValueError("its counts are not those of its lists")
-    published = [{"channel": e["resource"]["id"], "at": e["eventTime"], "userId": e["actor"]["userId"], "issuer": e["actor"]["issuer"]}
+    published = [{"channel": e["resource"]["id"], "at": when(e["eventTime"]), "userId": e["actor"]["userId"], "issuer": e["actor"]["issuer"]}
                  for e in events if e["eventName"] == "ReleasePublished" and e["after"]["currentVersion"] == d["version"]]
-    if published != d["publications"] or (when(d["due"]) if "due" in d else None) != due(d["release"]):
+    if published != [{**p, "at": when(p["at"])} for p in d["publications"]] or (when(d["due"]) if "due" in d else None) != due(d["release"]):
         raise ValueError("its publications are not those of its events")
     kept = [x["sha256"] for x in d["release"].get("documents", []) if "sha256" in x]
     if not set(kept) <= {hashlib.sha256(data).hexdigest() for name, data in entries.items() if name.startswith("documents/")}:

@@ -83,7 +83,7 @@ func drawn(t *rapid.T) []byte {
 	state := map[string]any(nil)
 	for i := range rapid.IntRange(0, 4).Draw(t, "events") {
 		next := map[string]any{"revision": i + 1, "currentVersion": rapid.SampledFrom([]string{"1.0.0", "1.1.0"}).Draw(t, "published")}
-		events = append(events, map[string]any{"eventName": "ReleasePublished", "actor": map[string]any{"userId": "olga", "issuer": "https://people.example"}, "eventTime": start.Add(time.Duration(i) * time.Minute), "resource": map[string]string{"type": "release-channel", "id": "g/stable"},
+		events = append(events, map[string]any{"eventName": "ReleasePublished", "actor": map[string]any{"userId": "olga", "issuer": "https://people.example"}, "eventTime": start.Add(time.Duration(i)*time.Minute + 160*time.Millisecond).Format("2006-01-02T15:04:05.000Z"), "resource": map[string]string{"type": "release-channel", "id": "g/stable"},
 			"before": state, "after": next})
 		state = next
 	}

@@ -158,8 +158,9 @@ func unpause(r *run.Run) *cobra.Command {
 func optOut(r *run.Run) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "opt-out [FACTORY]", Short: "Let the boxes of a factory, or of all of an organization, take no releases",
-		Long: "Keeps releases from the boxes of a factory until you opt in: ordinary ones, or also those for security. Nothing passes it, " +
-			"neither what is urgent nor a deadline; a pin does. The manufacturer sees it, and may allow less for an edge type. With " +
+		Long: "Keeps releases from the boxes of a factory until you opt in: ordinary ones, or also those for security. Nothing else passes it, " +
+			"neither what is urgent nor a deadline; a pin does, and, unless it is of all, the way back from a release that was returned. The " +
+			"manufacturer sees it, and may allow less for an edge type. With " +
 			"--organization, it is said for each of its factories that there are now. Boxes without a factory are told releases as before.",
 		Example: "wavegate factories opt-out munich-1 --of ordinary --reason 'certified line'\n" +
 			"wavegate factories opt-out --organization acme --of all --reason contract \\\n    --until 2027-01-01T00:00:00Z",
