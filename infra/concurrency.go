@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"wavegate/shared/operations"
 	"wavegate/shared/ratelimit"
 )
@@ -45,17 +43,18 @@ func readConcurrency(r *reader) Concurrency {
 		r.fault("accountConcurrency: prod must set the account's quota of concurrent executions (aws lambda get-account-settings)")
 	}
 	divided := c.Account
-	for name, kept := range map[string]*int{"bell": &c.Bell, "door": &c.Door} {
+	public := func(flag, setting string) int {
 		share := 0
-		if c.Account >= leastDivided && r.flag(name, false) {
+		if c.Account >= leastDivided && r.flag(flag, false) {
 			share = c.Account / 10
 		}
-		setting := "reserve" + strings.ToUpper(name[:1]) + name[1:]
-		*kept = r.number(setting, share, 0, highest)
+		kept := r.number(setting, share, 0, highest)
 		if _, said := r.value(setting); said {
-			divided -= *kept
+			divided -= kept
 		}
+		return kept
 	}
+	c.Bell, c.Door = public("bell", "reserveBell"), public("door", "reserveDoor")
 	var d Concurrency
 	if divided >= leastDivided { // otherwise there is nothing to divide
 		d = Concurrency{Copilot: divided / 20, Manifest: divided / 5, DDIBase: divided / 10, Authorizer: divided / 10}
